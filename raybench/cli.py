@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _INTERRUPTED = 130
 _TABLES = re.compile(
     r"(autobench\.external|suite\.external|fleet\.nodes|fleet\.work_nodes|sandbox\.nodes"
-    r"|games\.(rules|phrasing|strategy|strategies|weights))[.=]"
+    r"|hle_screen\.search|games\.(rules|phrasing|strategy|strategies|weights))[.=]"
 )
 """Settings below which anybody may name further ones."""
 _UNHEARD = 141  # what a shell says of a program that SIGPIPE ended
@@ -377,13 +377,30 @@ def _sweep(overrides: Sequence[str]) -> list[list[str]]:
 @cache
 def _register_schema() -> None:
     from hydra.core.config_store import ConfigStore
+    from omegaconf import OmegaConf
 
+    OmegaConf.register_new_resolver("first_judge", _first_judge, replace=True)
+    OmegaConf.register_new_resolver("listed", _listed, replace=True)
     store = ConfigStore.instance()
     store.store("schema", _schema())
     # Hydra copies what it reads from, this store included, at each composition and for each group
     # that it lists: `--help` took three times as long. What is in the store, it copies when it
     # reads it, so the store itself need not be copied.
     vars(store)["__deepcopy__"] = lambda _: store
+
+
+def _first_judge(*, _root_: "DictConfig") -> str | None:
+    """Return the name of the roster's first judge, `${first_judge:}` in conf/; None without one."""
+    from omegaconf import OmegaConf
+
+    judges = OmegaConf.select(_root_, "roster.judges", default=None) or ()
+    named = next(iter(judges), None)
+    return None if named is None else OmegaConf.select(named, "name", default=None)
+
+
+def _listed(value: str | None) -> list[str]:
+    """Return a value as a list of one, `${listed:VALUE}` in conf/; an empty list without one."""
+    return [] if value is None else [value]
 
 
 @cache

@@ -3,6 +3,7 @@
 Rooms are imported only when they are asked: nothing heavy is, before the rest has proved right.
 """
 
+import contextlib
 import os
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -44,8 +45,23 @@ def of(config: Config) -> Iterator[Problem]:
     if not found:  # the fleet's rules take a sound roster for granted
         from raybench import fleet
 
-        models = [*config.roster.models, *schema.judges(config)]
+        models = [*config.roster.models, *_judges(config)]
         yield from fleet.problems([model.spec() for model in models], config.fleet)
+
+
+def _judges(config: Config) -> list[schema.ModelConf]:
+    """Return the models that are asked and not ranked, without those who have nothing to judge."""
+    from raybench.pipeline.terms import needed_referees
+
+    needed = set[str]()
+    for part in schema.parts(config):
+        named = [model.name for model in schema.judges(part)]
+        if schema.questions(part) is not None:
+            # A benchmark that there is not is told of when the questions are read.
+            with contextlib.suppress(ConfigurationError):
+                named = needed_referees(part)
+        needed.update(named)
+    return [model for model in config.roster.judges if model.name in needed]
 
 
 def _own_problems(config: Config) -> Iterator[Problem]:

@@ -76,6 +76,9 @@ class Request:
     """
     gold: str | None = None
     """A right reply, from which simulated models make theirs. Requests to others have none."""
+    system_apart: bool = field(default=False, repr=False)  # digests of requests are of their repr
+    """Where the model takes no system message, its text becomes a user message of its own; else it
+    goes before that of the first user message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +150,18 @@ class Completion:
 
 
 Grader = Literal["parity", "improved"]
+SystemFallback = Literal["prepended", "separate"]
+"""What becomes of a system prompt where a model takes none: it goes before the question (the
+methodology), or is a user message of its own (HLE's paper)."""
 JudgeRole = Literal["system", "user"]
+Letters = Literal["all", "listed"]
 """As what a judge reads its prompt."""
 """By whose rules replies are graded: the methodology's, or ours, which compare with no others."""
 Wording = Literal["by_type", "single"]
 """HLE's system prompts: one for each type of answer (the methodology), or one for all (the paper).
 """
+ReviewRule = Literal["required", "skip"]
+"""Whether questions are published only after reviewers approved them, or without that."""
 ScreeningRule = Literal["stumps", "worse_than_chance"]
 """Which candidates pass, and become questions.
 

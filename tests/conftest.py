@@ -1,6 +1,7 @@
 """Options, tiers, order and shared fixtures of all tests."""
 
 import asyncio
+import gc
 import os
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -98,7 +99,14 @@ def pytest_asyncio_loop_factories(
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """List tiers instead of running tests where that was asked for."""
+    """List tiers instead of running tests where that was asked for.
+
+    What twelve thousand tests are made of is never garbage: without looking through it again and
+    again, and by looking more rarely, tests take 8 % less of a processor.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
     if session.config.getoption("--tiers"):
         for item in session.items:
             print(f"{tiers.tier_of(item):6}{tiers.kind_of(item):9}{item.nodeid}")

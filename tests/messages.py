@@ -166,7 +166,7 @@ def _experiments() -> Iterator[Problem]:
     wrong = AutobenchConf(
         iterations=0, topics=["a", "a"], judges=["c", "a", "a"], weights="own", at_once=0,
         speculation=2.0, restarts=-1, rating_temperature=3.0, mean_threshold=5.0,
-        external={"mmlu": ""},
+        thinking_tokens=-1, external={"mmlu": ""},
     )  # fmt: skip
     yield from _of(experiment="autobench", autobench=wrong)
     yield from _of(experiment="autobench", roster=_ONE, autobench=AutobenchConf())
@@ -180,9 +180,10 @@ def _experiments() -> Iterator[Problem]:
     yield from _of(experiment="autobench_biases", autobench_biases=biases)
     yield from _of(
         experiment="index",
-        index=IndexConf(benchmarks=[], grader="own", limit=0, temperature=3.0),
+        index=IndexConf(benchmarks=[], grader="own", letters="own", limit=0, temperature=3.0),
     )
-    yield from _of(experiment="hle", hle=HleConf(prompt="own", judges=[], review=-1))
+    exam = HleConf(prompt="own", judges=[], review=-1, without_system_role="left out")
+    yield from _of(experiment="hle", hle=exam)
     yield from _of(experiment="hle", hle=HleConf(judges=["a", "b", "c"]))
     screen = HleScreenConf(judges=["a"], dataset=" ", rule="own", private=2.0, reviewers=0)
     yield from _of(experiment="hle_screen", hle_screen=screen, data=DataConf(source="samples"))
@@ -252,4 +253,6 @@ def _files(folder: Path) -> Iterator[Problem]:
     parquet.write_bytes(b"PAR1")
     for path in (twice, spread, parquet, folder / "none.jsonl"):
         yield from _caught(lambda path=path: list(files.rows(path)))
+    yield from sources.problems(DataConf(dir=str(folder), source="rolling"), [])
+    (folder / "states.jsonl").write_text('{"id": "a", "state": "passed_panel"}\n')
     yield from sources.problems(DataConf(dir=str(folder), source="rolling"), [])

@@ -1,5 +1,7 @@
 """Screenings without a run that asks: candidates, what a panel made of them, and what follows."""
 
+import csv
+import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -11,6 +13,7 @@ from hle_rows import exact
 
 from raybench.config import Config, HleScreenConf, ModelConf, RosterConf
 from raybench.experiments.hle.watch import Watch
+from raybench.experiments.hle_screen import CONCLUSIONS
 from raybench.experiments.hle_screen.batch import Batch
 from raybench.experiments.hle_screen.conclusion import concluded
 from raybench.experiments.parts.outcome import Outcome
@@ -19,7 +22,6 @@ from raybench.pipeline import run_identity, shards, store
 from raybench.tracking.report import Body
 
 PANEL = ("able", "dull")
-CONCLUSIONS = ("hle_screen.accept_failures", "hle_screen.reviewers")
 Row = dict[str, Any]
 Marks = Mapping[str, str]
 """By candidate, a letter for each model of the panel: what became of its attempts."""
@@ -76,7 +78,7 @@ def screened(config: Config, marks: Marks, *, finish: bool = True) -> tuple[Outc
     A run that does not finish is one that was killed after it published.
     """
     made = batch(config)
-    watch, ledger = Watch(), Ledger(len(PANEL))
+    watch = Watch()
     with shards.scratch() as scratch:
         data = made.prepared(config, scratch)
         opened = store.open_run(
@@ -86,12 +88,13 @@ def screened(config: Config, marks: Marks, *, finish: bool = True) -> tuple[Outc
             inputs={part.benchmark: part.digest for part in data} | dict(data.inputs),
             conclusions=CONCLUSIONS,
         )
-        ledger = Ledger(len(PANEL), [watch])
+        ledger = Ledger(len(config.roster.models), [watch])
         with opened as run:
             journal = run.journal("units", ledger.enter)
             asked = [row for part in data for row in part.rows()]
             if not ledger.done:
-                journal.extend([it for row in asked for it in units(row, marks[row["id"]])])
+                names = [model.name for model in config.roster.models]
+                journal.extend([it for row in asked for it in units(row, marks[row["id"]], names)])
             journal.close()
             outcome = concluded(config, made, watch.exam, data, ledger, journal.path)
             outcome = _read(outcome)
@@ -113,16 +116,16 @@ def _whole(body: Body) -> Body:
     return body
 
 
-def units(row: Row, letters: str) -> list[Row]:
+def units(row: Row, letters: str, names: Sequence[str] = PANEL) -> list[Row]:
     """Return the records of the journal on a question: a letter for each model, in turn."""
     return [
         {
-            "model": PANEL[place % len(PANEL)],
+            "model": names[place % len(names)],
             "benchmark": "hle",
             "key": row["id"],
             "language": "en",
             "subject": row["category"],
-            "repeat": place // len(PANEL),
+            "repeat": place // len(names),
             "response": f"Explanation: of {row['question']}\nExact Answer: {row['answer']}",
             "reasoning": "",
             "finish": "stop",
@@ -142,6 +145,34 @@ def units(row: Row, letters: str) -> list[Row]:
         }
         for place, letter in enumerate(letters)
     ]
+
+
+def fill(
+    sheet: Path, *turns: Mapping[str, str], checks: Mapping[str, Mapping[str, str]] = {}
+) -> str:
+    """Fill in the rounds of a sheet, as a spreadsheet may save it, and return where it lies.
+
+    A round has by question a decision and, behind it, a score: 'accept 4'. `checks` are answers to
+    what is asked of questions.
+    """
+    there = list(csv.DictReader(io.StringIO(sheet.read_text())))
+    for number, row in enumerate(there):
+        said = turns[int(row["round"]) - 1].get(row["id"]) if turns[int(row["round"]) - 1 :] else ""
+        if said:
+            decision, _, score = said.partition(" ")
+            row |= {"decision": decision, "score": score, "reviewer": f"R{number}"}
+            row |= {"comments": f"look at {row['question']}", **checks.get(row["id"], {})}
+    path = sheet.with_name(f"filled-{'-'.join(map(str, map(len, turns)))}-{sheet.name}")
+    with path.open("w", newline="") as file:
+        table = csv.DictWriter(file, list(there[0]))
+        table.writeheader()
+        table.writerows(there)
+    return str(path)
+
+
+def private_sheet(config: Config, run: Path) -> Path:
+    """Return the sheet of the questions that are held out."""
+    return Path(config.hle_screen.dataset, "private", "review", run.name, "review.csv")
 
 
 def lines(outcome: Outcome, name: str) -> dict[str, Row]:

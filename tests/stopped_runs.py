@@ -17,7 +17,8 @@ from typing import IO
 
 _PATIENCE_S = 280
 _PROGRAM = """\
-import os, sys
+import os, signal, sys
+import psutil
 from raybench import cli
 from raybench.pipeline.journal import Journal
 
@@ -29,6 +30,9 @@ def extend_and_signal(journal, records):
     before = len(journal.records)
     extend(journal, records)
     if journal.path.stem == name and before < line <= len(journal.records):
+        if number == signal.SIGTERM:  # as systemd and Slurm do, whatever groups there are
+            for process in psutil.Process().children(recursive=True):
+                process.send_signal(number)
         os.killpg(0, number)
 
 Journal.extend = extend_and_signal
@@ -40,7 +44,7 @@ cli.main()
 def run_until(
     journal: str, line: int, number: signal.Signals, *command: str, cwd: Path
 ) -> tuple[int, str]:
-    """Run a command that signals its process group once a journal has this many lines.
+    """Run a command that signals all its processes once a journal has this many lines.
 
     Return its exit code and its output, stdout and stderr together.
     """

@@ -39,6 +39,7 @@ def test_values_are_those_that_are_set(tmp_path: Path) -> None:
     told = shown(done.stdout)
     assert told["limit"].startswith("7 ")
     assert told["temperature"].startswith("0.0 ")
+    assert told["judges"].startswith("[sim-judge]") and told["checker"].startswith("sim-judge ")
     assert list(tmp_path.iterdir()) == []
 
 

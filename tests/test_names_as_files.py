@@ -51,11 +51,9 @@ def test_a_models_name_makes_one_file_of_a_player_and_of_a_log(name: str) -> Non
 
 @given(NAMES)
 def test_a_candidates_id_makes_one_file_of_its_image(key: str) -> None:
-    screened = SimpleNamespace(
-        key=key, entry=SimpleNamespace(candidate=SimpleNamespace(row={"image": PNG}))
-    )
+    registered = SimpleNamespace(key=key, row={"image": PNG})
     with TemporaryDirectory() as folder:
-        place = sheets._image(Path(folder), 1, cast(Any, screened))
+        place = sheets._image(Path(folder), 1, cast(Any, registered))
         assert place.count("/") == 1
         assert inside(Path(folder), place)
 

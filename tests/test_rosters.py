@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from refusals import refused
 
-from raybench import cli
+from raybench import cli, roster_file
 from raybench import experiments as rooms
 from raybench.config import Config
 from raybench.errors import Code, ConfigurationError
+from raybench.experiments.autobench.deviations import deviations
+from raybench.statements import Statement
 from raybench.tracking.plan import describe
 
 ROSTERS = sorted(
@@ -131,6 +133,45 @@ def test_the_same_weights_are_pinned_to_the_same_commit_everywhere() -> None:
     assert len(pins) == len({revision for _, revision in pins})
 
 
+JUDGES = sorted(file.stem for file in (cli.conf_dir() / "roster" / "judges").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("judges", JUDGES)
+@pytest.mark.parametrize("experiment", ["index", "hle", "suite"])
+def test_the_methodologys_judges_go_with_any_roster(
+    judges: str, experiment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "a key")
+    elsewhere = "fleet.address=ray://head:10001"
+    named = [f"+experiment={experiment}", "roster=small", elsewhere, "data=samples"]
+    composed = cli.check(cli.compose([*named, f"+roster/judges={judges}"]))
+    assert len(composed.roster.models) == len(config("small").roster.models)
+    by_name = {model.name: model for model in composed.roster.judges}
+    (judge,) = composed.index.judges
+    assert composed.hle.judges == [judge]
+    first, checker = by_name[judge], by_name[composed.index.checker or ""]
+    assert (first.engine, first.weights) == ("openai", "gpt-4o-2024-08-06")
+    assert (first.options or {})["api_key_env"] == "OPENAI_API_KEY"
+    assert checker.weights == "meta-llama/Llama-3.3-70B-Instruct"
+    if checker.engine == "vllm":
+        assert re.fullmatch("[0-9a-f]{40}", checker.revision or "")
+    if experiment == "index":
+        plan = rooms.load("index").plan(composed)
+        codes = {it.code for it in plan.notes if isinstance(it, Statement)}
+        assert {"plan.judged", "plan.checked"} <= codes
+        assert "referees.others" not in codes, "they are the methodology's"
+        assert {it.weights for it in plan.referees} == {first.weights, checker.weights}
+
+
+def test_the_methodologys_judges_go_with_a_roster_of_ones_own(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("models: [{name: m, engine: simulated}]")
+    chosen = roster_file.taken([f"roster={file}", "+roster/judges=methodology_endpoints"])
+    composed = cli.compose(["+experiment=index", *chosen])
+    assert [model.name for model in composed.roster.models] == ["m"]
+    assert composed.index.judges == ["gpt-4o-2024-08-06"]
+
+
 def test_the_papers_twelve_are_the_papers() -> None:
     models = config("autobench_paper").roster.models
     assert {model.weights.partition("/")[2] for model in models} == PAPER
@@ -142,6 +183,38 @@ def test_the_papers_one_that_thinks_has_room_to() -> None:
     assert paper.answer_tokens > others.answer_tokens
     # A judge reads a task and an answer, which another tokenizer may count as a quarter longer.
     assert 1.25 * (paper.task_tokens + paper.answer_tokens) + 500 < 4096
+
+
+def test_the_papers_preset_is_the_papers_protocol_and_others_name_what_they_change() -> None:
+    assert deviations(config("autobench_paper")) == ()
+    (thinks,) = (it for it in config("autobench_paper").roster.models if it.spec().reasoning)
+    assert thinks.weights == "openai/gpt-oss-20b"
+    assert (thinks.options or {})["reasoning_parser"] == "openai_gptoss"
+    usual = {
+        "autobench.restarts",
+        "autobench.faulty_tasks",
+        "autobench.fenced",
+        "autobench.constrained_ratings",
+    }
+    named = {
+        roster: {it.setting for it in deviations(config(roster))}
+        for roster in ("small", "endpoint", "embedded")
+    }
+    assert named["small"] == named["endpoint"] == usual
+    assert named["embedded"] == usual - {"autobench.fenced"} | {
+        "autobench.median_threshold",
+        "autobench.rating_temperature",
+        "roster.models[].sampling",
+        "roster.models[].system_prompt",
+    }
+
+
+def test_what_a_judge_of_the_papers_reads_and_thinks_fits_into_its_context() -> None:
+    paper = config("autobench_paper")
+    (thinks,) = (it for it in paper.roster.models if it.spec().reasoning)
+    conf, context = paper.autobench, (thinks.options or {})["max_model_len"]
+    read = 1.25 * (conf.task_tokens + conf.answer_tokens) + 500
+    assert read + conf.rating_tokens + conf.thinking_tokens <= context
 
 
 def test_judges_read_what_they_rate_through_a_fence_where_their_roster_does_not_say_otherwise() -> (

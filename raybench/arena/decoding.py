@@ -1,7 +1,7 @@
 """How the protocol's asks become requests to the fleet, and completions its replies."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from raybench.autobench import prompts
@@ -22,6 +22,10 @@ class Decoding:
     rating_temperature: float | None = None
     """The temperature of every judge; None leaves each model its own."""
     seed: int = 0
+    thinking_tokens: int = 0
+    """Tokens that models that reason have in addition, to think before they reply."""
+    reasoning: Collection[str] = ()
+    """The models that reason."""
 
     def request(self, ask: Ask) -> Request:
         """Return an ask as the fleet takes it."""
@@ -30,10 +34,13 @@ class Decoding:
             # But for the one that asks for a task, prompts hold what other models wrote.
             messages=(Message("user", ask.prompt, foreign=ask.kind != "task"),),
             seed=self._seed(ask),
-            max_tokens=self.tokens[ask.kind],
+            max_tokens=self.tokens[ask.kind] + self._thinking(ask.model),
             temperature=self.rating_temperature if rating else None,
             regex=prompts.RANK_REGEX if rating and self.constrained_ratings else None,
         )
+
+    def _thinking(self, model: str) -> int:
+        return self.thinking_tokens if model in self.reasoning else 0
 
     def _seed(self, ask: Ask) -> int:
         """Derive the request's own seed, so that it does not depend on when it is sent."""

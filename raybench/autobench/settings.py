@@ -48,6 +48,15 @@ Faulty = Literal["reject", "flag"]
 """What becomes of a task with a fault (`faults.py`): it is turned down, or only marked."""
 
 
+ROUNDS = 10
+"""Without a bound on restarts, an iteration ends when each model was the generator so often."""
+
+
+def generators(restarts: int | None, models: int) -> int:
+    """Return how many generators an iteration may have, one after the other."""
+    return ROUNDS * models if restarts is None else restarts + 1
+
+
 @dataclass(frozen=True)
 class Settings:
     """The protocol's own settings."""
@@ -71,12 +80,18 @@ class Settings:
     median_threshold: float = 2.0
     attempts: int = 3
     """Tries that one generator gets before the iteration restarts with another."""
-    restarts: int = 2
-    """New generators tried before the iteration ends without a task."""
+    restarts: int | None = 2
+    """New generators tried before the iteration ends without a task; None: until one is accepted.
+    """
     faulty: Faulty = "reject"
     fenced: bool = False
     """Whether what is rated stands in the judges' prompts between marks, as data."""
     seed: int = 0
+
+    @property
+    def generators(self) -> int:
+        """How many generators an iteration may have, one after the other."""
+        return generators(self.restarts, len(self.models))
 
     @property
     def panel(self) -> tuple[str, ...]:

@@ -160,7 +160,7 @@ def drawn(iteration: int, settings: Settings) -> Draw:
     topic = rng.choice(settings.topics)
     chances = [difficulty.probability for difficulty in settings.difficulties]
     (difficulty,) = rng.choices(settings.difficulties, chances)
-    wanted, generators = settings.restarts + 1, list[str]()
+    wanted, generators = settings.generators, list[str]()
     while len(generators) < wanted:  # none twice while others wait
         lap = f"{settings.seed}/{iteration}/{len(generators)}"
         places = {model: random.Random(f"{lap}/{model}").random() for model in settings.models}

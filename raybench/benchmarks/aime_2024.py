@@ -1,4 +1,4 @@
-"""AIME 2024: the thirty problems of a contest whose answers are whole numbers from 0 to 999.
+"""AIME 2024: the thirty problems of a contest whose answers are whole numbers from 1 to 999.
 
 Source: AI-MO/aimo-validation-aime on the Hugging Face hub: 90 problems of 2022 to 2024, of which
 those of 2024 are asked
@@ -47,12 +47,12 @@ class AIME2024(Maths):
         return year is None or year[1] == "2024"
 
     def problems(self, row: Row) -> Iterator[Problem]:
-        """Want a whole number of up to three digits."""
+        """Want a whole number of up to three digits, which is not 0."""
         yield from super().problems(row)
-        if not re.fullmatch(r"[0-9]{1,3}", str(row["answer"])):
+        if not re.fullmatch(r"(?!0+$)[0-9]{1,3}", str(row["answer"])):
             yield Problem(
                 "data.invalid",
-                f"'answer' is '{row['answer']}': AIME's are whole numbers from 0 to 999",
+                f"'answer' is '{row['answer']}': AIME's are whole numbers from 1 to 999",
                 setting="answer",
                 given=row["answer"],
             )

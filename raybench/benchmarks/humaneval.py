@@ -18,8 +18,8 @@ from typing import Any, ClassVar
 from raybench.benchmarks.parts import functions, rows
 from raybench.benchmarks.parts.contract import Benchmark, Draw, Grade, Row, Source
 from raybench.errors import Problem
-from raybench.grading import suspicion
-from raybench.grading.programs import program
+from raybench.grading import extract, suspicion
+from raybench.grading.programs import Program, program
 from raybench.grading.syntax import parsed
 from raybench.sandbox import Limits
 from raybench.types import Message
@@ -47,6 +47,7 @@ class HumanEval(Benchmark):
     weights: ClassVar = {}
     sandboxed = True
     profiles = ("plain", "scientific")
+    grading = 2  # version 1 looked through all blocks
 
     def key(self, row: Row) -> str:
         """Return the publisher's id."""
@@ -77,9 +78,27 @@ class HumanEval(Benchmark):
         return (Message("user", f"{INSTRUCTION}\n\n{row['prompt']}"),)
 
     def grade(self, row: Row, response: str, *, draw: Draw = Draw()) -> Grade:
-        """Run the program in the response, and its tests against it."""
+        """Run the program in the response, and its tests against it.
+
+        It is in the block that the methodology's regex finds. Where that finds none, the whole
+        response is read: the prompt asks for code alone.
+        """
+        return self._graded(row, self._read(row, _found(response)))
+
+    def improved(self, row: Row, response: str, *, draw: Draw = Draw()) -> Grade:
+        """Run the first of all blocks that implements the function, with what it needs."""
+        return self._graded(row, self._read(row, response))
+
+    def rereads(self, row: Row, response: str) -> bool:
+        """Tell whether the other blocks of a response make another program."""
+        return self._read(row, response) != self._read(row, _found(response))
+
+    @staticmethod
+    def _read(row: Row, response: str) -> Program | None:
+        return program(response, row["prompt"], row["entry_point"])
+
+    def _graded(self, row: Row, given: Program | None) -> Grade:
         prompt, name = row["prompt"], row["entry_point"]
-        given = program(response, prompt, name)
         if given is None:
             return Grade(False, "no code")
         found = functions.verdict(
@@ -105,6 +124,12 @@ class HumanEval(Benchmark):
             "test": row["test"],
             "entry_point": row["entry_point"],
         }
+
+
+def _found(response: str) -> str:
+    """Return the block that the methodology's regex finds, in its fences; else the response."""
+    block = extract.code(response)
+    return response if block is None else f"```python\n{block}\n```"
 
 
 def _defines(body: list[ast.stmt], name: str) -> bool:

@@ -19,7 +19,7 @@ from raybench.errors import Problem
 
 
 class MMLUPro(MultipleChoice):
-    """Most questions have ten options, some as few as three: the prompt lists their letters."""
+    """Most questions have ten options, some as few as three; the prompt names ten letters."""
 
     name = "mmlu_pro"
     title = "MMLU-Pro"
@@ -34,6 +34,7 @@ class MMLUPro(MultipleChoice):
     size = 12_032
     weights: ClassVar = {"intelligence": Fraction(1, 6)}
     asks = "question"
+    letters: ClassVar = LETTERS
 
     def key(self, row: Row) -> str:
         """Return the publisher's number."""

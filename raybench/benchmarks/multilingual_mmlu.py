@@ -62,7 +62,9 @@ class MultilingualMMLU(MultipleChoice):
         yield from rows.blank(row, "id", "Question", *_LETTERS, "Answer")
         yield from rows.no_option(row, "Answer", _LETTERS)
 
-    def ask(self, question: str, options: Sequence[str], *, reasoning: bool) -> str:
+    def ask(
+        self, question: str, options: Sequence[str], *, reasoning: bool, letters: str = ""
+    ) -> str:
         """Return simple-evals' prompt, which is one for all models."""
         return (
             "Answer the following multiple choice question. The last line of your response should "

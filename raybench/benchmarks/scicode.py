@@ -24,11 +24,16 @@ from typing import Any, ClassVar
 from raybench.benchmarks.parts.contract import Benchmark, Draw, Grade, Row, Source
 from raybench.benchmarks.parts.scicode import grading, questions, steps, targets
 from raybench.errors import Problem
+from raybench.grading import extract
 from raybench.types import Message
 
 
 class SciCode(Benchmark):
-    """Each step builds on the model's own code for those before it."""
+    """Each step builds on the model's own code for those before it.
+
+    That code is taken as SciCode's authors take it, whatever it was worth: the methodology is
+    silent on it.
+    """
 
     name = "scicode"
     title = "SciCode"
@@ -45,6 +50,7 @@ class SciCode(Benchmark):
     weights: ClassVar = {"intelligence": Fraction(1, 8), "coding": Fraction(1, 2)}
     sandboxed = True
     profiles = ("scientific",)
+    grading = 2  # version 1 took code as the authors do
     chained = True
     whole = "main_problems"
 
@@ -93,11 +99,22 @@ class SciCode(Benchmark):
         return (Message("user", steps.prompt(row)),)
 
     def grade(self, row: Row, response: str, *, draw: Draw = Draw()) -> Grade:
-        """Run the code of a reply against the step's test cases: all must hold."""
+        """Run the code that the methodology's regex finds: all test cases of the step must hold."""
+        return self._graded(row, extract.code(response))
+
+    def improved(self, row: Row, response: str, *, draw: Draw = Draw()) -> Grade:
+        """Run the code as SciCode's authors take it, of other blocks and of replies without any."""
+        return self._graded(row, steps.written(response))
+
+    def rereads(self, row: Row, response: str) -> bool:
+        """Tell whether the authors' script takes other code than the methodology's regex."""
+        return steps.bare(extract.code(response)) != steps.code(response)
+
+    def _graded(self, row: Row, written: str | None) -> Grade:
         known = questions.targets_of(row)  # without them nobody can tell, whatever was replied
-        if (code := steps.code(response)) is None:
-            return Grade(False, "no code: the reply, or its block, is empty")
-        return grading.graded(row, code, known, written=steps.written(response))
+        if (code := steps.bare(written)) is None:
+            return Grade(False, "no code: no closed block of Python, or an empty one")
+        return grading.graded(row, code, known, written=written)
 
     def has_gold(self, row: Row) -> bool:
         """Tell whether the solution is published: that of the test split is not."""

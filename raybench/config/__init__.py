@@ -46,6 +46,7 @@ from raybench.config.questioning import (
     HleScreenConf,
     IndexConf,
     QuestionsConf,
+    panel,
     referees,
 )
 from raybench.config.roster import ModelConf, RosterConf, SamplingConf
@@ -88,6 +89,7 @@ __all__ = [
     "everybody",
     "judges",
     "learns",
+    "panel",
     "parts",
     "problems",
     "questions",
@@ -191,6 +193,7 @@ def _own_problems(config: Config) -> Iterator[Problem]:
         yield from questioning.hle_problems(config.hle)
     if config.experiment == "hle_screen":
         yield from questioning.hle_screen_problems(config.hle_screen, config.data)
+        yield from questioning.search_problems(config.hle_screen, config.roster)
     if (conf := questions(config)) is not None:
         yield from questioning.questions_problems(str(config.experiment), conf)
         yield from questioning.referees_problems(str(config.experiment), conf, config.roster)

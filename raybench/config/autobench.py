@@ -29,13 +29,14 @@ class AutobenchConf:
     mean_threshold: float = 2.5
     median_threshold: float = 2.0
     attempts: int = 3
-    restarts: int = 2
+    restarts: int | None = 2
     constrained_ratings: bool = True
     rating_temperature: float | None = None
     fenced: bool = True
     task_tokens: int = 256
     answer_tokens: int = 1024
     rating_tokens: int = 16
+    thinking_tokens: int = 4096
     judges: list[str] = field(default_factory=list)
     self_judgement: bool = True
     weights: str = "consensus"
@@ -79,8 +80,16 @@ def problems(autobench: AutobenchConf, roster: RosterConf) -> Iterator[Problem]:
     for name in ("iterations", "attempts", "task_tokens", "answer_tokens", "rating_tokens"):
         if getattr(autobench, name) < 1:
             yield out_of_range(f"autobench.{name}", getattr(autobench, name), "it is 1 or more")
-    if autobench.restarts < 0:
-        yield out_of_range("autobench.restarts", autobench.restarts, "it is 0 or more")
+    if autobench.restarts is not None and autobench.restarts < 0:
+        yield out_of_range(
+            "autobench.restarts",
+            autobench.restarts,
+            "it is 0 or more, or null to restart until a task is accepted",
+        )
+    if autobench.thinking_tokens < 0:
+        yield out_of_range(
+            "autobench.thinking_tokens", autobench.thinking_tokens, "it is 0 or more"
+        )
     if not autobench.topics:
         yield Problem(
             "setting.missing",

@@ -9,7 +9,15 @@ from typing import get_args
 from raybench.config.places import DataConf
 from raybench.config.roster import RosterConf
 from raybench.errors import Problem, did_you_mean, named_twice, not_a_choice, out_of_range
-from raybench.types import Grader, JudgeRole, ScreeningRule, Wording
+from raybench.types import (
+    Grader,
+    JudgeRole,
+    Letters,
+    ReviewRule,
+    ScreeningRule,
+    SystemFallback,
+    Wording,
+)
 
 SHIPPED = "samples"
 """Candidates that come with us."""
@@ -45,6 +53,7 @@ class IndexConf(QuestionsConf):
     languages: list[str] | None = None
     checker: str | None = None
     grader: str = "parity"
+    letters: str = "all"
     partial: bool = False
 
 
@@ -61,6 +70,7 @@ class ExamConf(QuestionsConf):
 class HleConf(ExamConf):
     """The exam; the values are in conf/hle/default.yaml."""
 
+    without_system_role: str = "prepended"
     review: int = 50
 
 
@@ -72,8 +82,12 @@ class HleScreenConf(ExamConf):
     dataset: str = f"runs/{GROWS}"
     rule: str = "stumps"
     private: float = 0.2
+    late: bool = False
+    search: dict[str, str] = field(default_factory=dict)
+    review: str = "required"
     reviewers: int = 2
     reviewed: list[str] = field(default_factory=list)
+    audit: int = 0
 
 
 def referees(conf: QuestionsConf) -> list[str]:
@@ -93,11 +107,15 @@ def index_problems(index: IndexConf) -> Iterator[Problem]:
         )
     if index.grader not in get_args(Grader):
         yield not_a_choice("index.grader", index.grader, get_args(Grader))
+    if index.letters not in get_args(Letters):
+        yield not_a_choice("index.letters", index.letters, get_args(Letters))
 
 
 def hle_problems(hle: HleConf) -> Iterator[Problem]:
     """Yield what is wrong with the exam."""
     yield from _exam_problems("hle", hle)
+    if hle.without_system_role not in (ways := get_args(SystemFallback)):
+        yield not_a_choice("hle.without_system_role", hle.without_system_role, ways)
     if hle.review < 0:
         yield out_of_range(
             "hle.review", hle.review, "it is 0 or more responses for people to judge"
@@ -109,14 +127,14 @@ def hle_screen_problems(screen: HleScreenConf, data: DataConf) -> Iterator[Probl
     shipped = screen.candidates == SHIPPED
     if screen.candidates is not None:
         yield from _exam_problems("hle_screen", screen)
-    elif not screen.reviewed:
+    elif not screen.reviewed and not screen.audit:
         yield Problem(
             "setting.missing",
             "hle_screen.candidates is not given",
             setting="hle_screen.candidates",
             fix="name a file of candidate questions, or a folder of some (JSON lines, Parquet, "
             "CSV or TSV in HLE's columns), candidates=FILE; candidates=samples takes the "
-            "shipped ones",
+            "shipped ones. reviewed=[SHEET] hands in review sheets, audit=N draws an audit",
         )
     if data != DataConf():
         yield Problem(
@@ -143,10 +161,44 @@ def hle_screen_problems(screen: HleScreenConf, data: DataConf) -> Iterator[Probl
         )
     if screen.rule not in (rules := get_args(ScreeningRule)):
         yield not_a_choice("hle_screen.rule", screen.rule, rules)
+    if screen.audit < 0:
+        yield out_of_range("hle_screen.audit", screen.audit, "it is 0 or more questions")
+    if screen.review not in (reviews := get_args(ReviewRule)):
+        yield not_a_choice("hle_screen.review", screen.review, reviews)
     if not 0 <= screen.private <= 1:
         yield out_of_range("hle_screen.private", screen.private, "it is a share, 0 to 1")
     if not 1 <= screen.reviewers <= MOST_REVIEWERS:
         yield out_of_range("hle_screen.reviewers", screen.reviewers, f"it is 1 to {MOST_REVIEWERS}")
+
+
+def search_problems(screen: HleScreenConf, roster: RosterConf) -> Iterator[Problem]:
+    """Yield what is wrong with the models that search, and with those without a search."""
+    if screen.candidates is None or not screen.search:
+        return
+    names = [model.name for model in roster.models]
+    for name in (*screen.search, *screen.search.values()):
+        if name not in names:
+            yield Problem(
+                "setting.choice",
+                f"hle_screen.search names '{name}', which is none of roster.models",
+                setting="hle_screen.search",
+                given=name,
+                fix=did_you_mean(name, names)
+                + " Each pair is SEARCHING: PLAIN, the same model with search tools and without",
+            )
+    if both := sorted({*screen.search} & {*screen.search.values()}):
+        yield Problem(
+            "setting.conflict",
+            f"hle_screen.search has {', '.join(both)} as a model with search tools and without",
+            setting="hle_screen.search",
+            given=", ".join(both),
+            fix="pair each model that searches with the same model without search tools",
+        )
+
+
+def panel(screen: HleScreenConf, roster: RosterConf) -> list[str]:
+    """Return the models whose failure makes a question hard: those that do not search."""
+    return [model.name for model in roster.models if model.name not in screen.search]
 
 
 def _exam_problems(section: str, conf: ExamConf) -> Iterator[Problem]:

@@ -213,7 +213,9 @@ def resolved(request: Request, model: ModelSpec) -> Request:
     messages = with_own(model.system_prompt, request.messages)
     return replace(
         request,
-        messages=folded(messages) if model.system_role is False else messages,
+        messages=folded(messages, apart=request.system_apart)
+        if model.system_role is False
+        else messages,
         max_tokens=min(bounds, default=None),
         temperature=(
             model.sampling.temperature if request.temperature is None else request.temperature

@@ -6,8 +6,10 @@ import os
 import signal
 import socket
 import threading
+import time
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 from raybench.config import FleetConf, labels
 from raybench.demands import Demand, NoneComesError, come
@@ -75,7 +77,7 @@ async def _joined(address: str, say: "Say") -> AsyncIterator[None]:
         yield
     finally:
         family = _family() if address == OWN else []
-        with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()), _killing():
             ray.shutdown()
         _end(family)
 
@@ -250,7 +252,7 @@ def gpus_gib() -> dict[str, float]:
 def _init(address: str) -> None:
     import ray
 
-    with _keeping_sigterm():
+    with _without_sigterm(), _keeping_sigterm():
         ray.init(
             address=address,
             include_dashboard=False if address == OWN else None,
@@ -270,14 +272,40 @@ def _family() -> "list[psutil.Process]":
     return [worker for raylet in raylets for worker in raylet.children(recursive=True)]
 
 
+@contextlib.contextmanager
+def _killing() -> Iterator[None]:
+    """Have Ray kill its processes: a SIGTERM, for whose effect it waits, does not reach them."""
+    from ray._private.node import Node
+
+    kill = Node.kill_all_processes
+
+    def at_once(node: Node, **given: bool) -> None:
+        kill(node, **{**given, "allow_graceful": False})
+
+    with patch.object(Node, "kill_all_processes", at_once):
+        yield
+
+
 def _end(family: "list[psutil.Process]") -> None:
-    """Wait for processes that are on their way out; one in a thousand gets stuck there."""
+    """Kill the processes whose Ray has ended, and wait until they are gone."""
     import psutil
 
-    _, stuck = psutil.wait_procs(family, timeout=_END_S)
-    for process in stuck:
+    for process in family:
         with contextlib.suppress(psutil.Error):
             process.kill()
+    until = time.monotonic() + _END_S
+    while any(map(_is_alive, family)) and time.monotonic() < until:
+        time.sleep(0.02)
+
+
+def _is_alive(process: "psutil.Process") -> bool:
+    """Tell whether it has memory or a processor: the first process of a container may reap none."""
+    import psutil
+
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
 
 
 @contextlib.contextmanager
@@ -320,3 +348,18 @@ def _keeping_sigterm() -> Iterator[None]:
     yield
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, handler)
+
+
+@contextlib.contextmanager
+def _without_sigterm() -> Iterator[None]:
+    """Start processes that no SIGTERM reaches; one for this process waits until they have started.
+
+    `timeout`, systemd and Slurm send SIGTERM to every process of a command. Ray's would end at
+    once, and without them Ray ends the driver before it has let go of anything. What they start
+    inherits the mask, so that engines (deployment.py) and sandboxes (inside/serve.py) undo it.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from raybench.fleet.system_role import folded_chat
-from raybench.types import ModelSpec
+from raybench.fleet.system_role import folded_chat, joined_chat
+from raybench.types import ModelSpec, Request
 
 Body = Mapping[str, Any]
 """What is sent."""
@@ -29,6 +29,18 @@ class Concession:
 
 def _without_system_role(body: Body) -> Body:
     return {**body, "messages": folded_chat(body["messages"])}
+
+
+def _system_apart(body: Body) -> Body:
+    told = [
+        {**turn, "role": "user"} if turn.get("role") == "system" else turn
+        for turn in body["messages"]
+    ]
+    return {**body, "messages": told}
+
+
+def _users_joined(body: Body) -> Body:
+    return {**body, "messages": joined_chat(body["messages"])}
 
 
 def _without_schema(body: Body) -> Body:
@@ -56,6 +68,12 @@ SYSTEM_ROLE = Concession(
     ),
     _without_system_role,
 )
+SYSTEM_APART = Concession(SYSTEM_ROLE.refusal, _system_apart)
+"""The same for requests whose system text is to be a user message of its own."""
+USERS_JOINED = Concession(
+    re.compile(r"(?:conversation )?roles must alternate", re.IGNORECASE),  # templates
+    _users_joined,
+)
 SCHEMA = Concession(
     re.compile(
         r"response[_ ]format"  # OpenAI, DeepSeek, Groq, llama.cpp
@@ -66,7 +84,7 @@ SCHEMA = Concession(
     "takes no JSON schema; its replies come as text",
 )
 TOKEN_LIMIT = Concession(re.compile(r"\bmax_completion_tokens\b"), _renamed_limit)  # OpenAI
-_ALL = (SYSTEM_ROLE, SCHEMA, TOKEN_LIMIT)
+_ALL = (SYSTEM_ROLE, USERS_JOINED, SCHEMA, TOKEN_LIMIT)
 
 _SAMPLING = ("temperature", "top_p", "seed")
 _NOT_TAKEN = re.compile(
@@ -81,7 +99,7 @@ class Concessions:
     """The concessions that were made to the models of one endpoint."""
 
     def __init__(self) -> None:
-        self._made: dict[str, set[Concession]] = {}
+        self._made: dict[str, list[Concession]] = {}
 
     def put(self, model: ModelSpec, body: Body) -> Body:
         """Return what a model is sent, by what it is known not to take."""
@@ -91,10 +109,11 @@ class Concessions:
 
     def make(self, model: ModelSpec, concession: Concession) -> bool:
         """Ask a model so from now on; tell whether that is new."""
-        made = self._made.setdefault(model.name, set())
-        new = concession not in made
-        made.add(concession)
-        return new
+        made = self._made.setdefault(model.name, [])
+        if concession in made:
+            return False
+        made.append(concession)  # in the order in which they build on each other
+        return True
 
 
 def wanted(model: ModelSpec, body: Body, reason: str) -> Concession | None:
@@ -105,6 +124,11 @@ def wanted(model: ModelSpec, body: Body, reason: str) -> Concession | None:
         if concession.refusal.search(reason) and concession.instead(body) != body:
             return concession
     return None
+
+
+def for_request(concession: Concession, request: Request) -> Concession:
+    """Return the concession by which a request keeps its system text apart, where it wants that."""
+    return SYSTEM_APART if concession is SYSTEM_ROLE and request.system_apart else concession
 
 
 def mend(body: Body, reason: str) -> str:

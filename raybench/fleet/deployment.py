@@ -5,6 +5,7 @@ takes 14 s of a processor and 0.7 GiB, once in the process that deploys and once
 after the other (measured). Only the replica needs them.
 """
 
+import signal
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +19,8 @@ class Engine:
         """Return the server, not begun: Serve calls its constructor next."""
         from raybench.fleet import cpu_core
 
+        # A Ray of our own has it blocked (cluster.py), and vLLM ends its processes with it.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         core = cpu_core.begin()  # before the import, which takes as long as the core's own
         from raybench.fleet.replica import BatchServer
 

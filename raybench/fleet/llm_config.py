@@ -21,6 +21,9 @@ _STOP_S = 5.0
 # escapes in texts of bounded length: vLLM's first choice, xgrammar, lets a tab stand in them, which
 # no JSON may, and no formula.
 _CONSTRAINED = {"backend": "guidance", "disable_any_whitespace": True}
+# vLLM's parser of gpt-oss turns a constraint into a structural tag, which guidance cannot read.
+_HARMONY = "openai_gptoss"
+_HARMONY_CONSTRAINED = {**_CONSTRAINED, "backend": "xgrammar"}
 _NOTHING_TO_FETCH = {"callback_class": "raybench.fleet.replica.NothingToFetch"}
 
 
@@ -45,7 +48,9 @@ def llm_config(
     arguments: dict[str, Any] = {
         "revision": spec.revision,
         "max_num_seqs": conf.max_num_seqs,
-        "structured_outputs_config": _CONSTRAINED,
+        "structured_outputs_config": _HARMONY_CONSTRAINED
+        if spec.options.get("reasoning_parser") == _HARMONY
+        else _CONSTRAINED,
     }
     if gpu:
         arguments |= {

@@ -17,7 +17,14 @@ import httpx
 from raybench.config import FleetConf
 from raybench.errors import Problem
 from raybench.fleet.chat import messages
-from raybench.fleet.concessions import Body, Concession, Concessions, mend, wanted
+from raybench.fleet.concessions import (
+    Body,
+    Concession,
+    Concessions,
+    for_request,
+    mend,
+    wanted,
+)
 from raybench.fleet.connections import Connections
 from raybench.fleet.control_tokens import harmless
 from raybench.fleet.patience import Pace, back_off, retry_after
@@ -132,7 +139,7 @@ class RemoteEngine:
                 found = await self._patiently(model, self._concessions.put(model, asked), before)
                 if not isinstance(found, Concession):
                     return found
-                self._concessions.make(model, found)
+                self._concessions.make(model, for_request(found, request))
 
         failed = await self._limits.prepare(model, body, fit, measure)
         while failed is None:
@@ -148,7 +155,7 @@ class RemoteEngine:
                 failed = await self._limits.lower(model, asked, reply, fit, measure)
                 if failed is None and self._limits.note(model):
                     self._say(_lowered(self._host, model, limit_of(body) or 0))
-            elif self._concessions.make(model, reply) and reply.remark:
+            elif self._concessions.make(model, for_request(reply, request)) and reply.remark:
                 self._say(f"{self._host}: {model.name} {reply.remark}")
         return failed
 

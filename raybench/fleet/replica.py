@@ -26,7 +26,14 @@ from raybench.fleet.loopback import replica_inside
 from raybench.fleet.overtime import ended_in_time
 from raybench.fleet.reasons import of_death, root_cause
 from raybench.fleet.streams import Placed, as_finished
-from raybench.fleet.system_role import folded, is_alone, lacks_it, needs_a_user
+from raybench.fleet.system_role import (
+    folded,
+    is_alone,
+    joined,
+    lacks_it,
+    needs_a_user,
+    takes_users_in_a_row,
+)
 from raybench.types import Completion, Message, Request
 
 _TAIL = 2**17
@@ -48,6 +55,8 @@ class BatchServer(LLMServer):
     """The process of its engine's core, where that has begun."""
     _lacks_system_role = False
     """Its chat template refuses a system message, or leaves it out."""
+    _takes_users_in_a_row = True
+    """Its chat template takes user messages that follow each other."""
 
     async def __init__(self, config: Mapping[str, Any]) -> None:  # type: ignore[misc]  # as Ray's
         """Start it, by what LLMConfig is given."""
@@ -69,9 +78,13 @@ class BatchServer(LLMServer):
             if cause := root_cause(str(error), _printed()):
                 raise RuntimeError(cause.removeprefix("RuntimeError: ")) from error
             raise
-        self._control = control_tokens(self.engine._oai_serving_chat.renderer.tokenizer)
+        chat = self.engine._oai_serving_chat
+        if chat.parser_cls is not None and chat.model_config.hf_config.model_type == "gpt_oss":
+            load_vocabulary()
+        self._control = control_tokens(chat.renderer.tokenizer)
         self._lacks_system_role = await lacks_it(self._rendered)
         self._needs_a_user = await needs_a_user(self._rendered)
+        self._takes_users_in_a_row = await takes_users_in_a_row(self._rendered)
 
     async def _rendered(self, conversation: Sequence[Message]) -> str:
         """Return the prompt that the model reads."""
@@ -83,10 +96,15 @@ class BatchServer(LLMServer):
             return str(text)
         return str(chat.renderer.tokenizer.decode(prompt["prompt_token_ids"]))
 
-    def _taken(self, asked: tuple[Message, ...]) -> tuple[Message, ...]:
-        """Return the conversation in roles that the model's template takes."""
+    def _taken(self, asked: tuple[Message, ...], *, apart: bool = False) -> tuple[Message, ...]:
+        """Return the conversation in roles that the model's template takes.
+
+        `apart` keeps a system text apart from the question, if the template takes that.
+        """
         alone = self._needs_a_user and is_alone(asked)
-        return folded(asked) if self._lacks_system_role or alone else asked
+        if self._lacks_system_role or alone:
+            asked = folded(asked, apart=apart)
+        return joined(asked) if apart and not self._takes_users_in_a_row else asked
 
     async def _start_engine(self) -> None:
         # Without Ray's telemetry: it is a process of its own (3 s to start, and it outlives the run
@@ -118,10 +136,10 @@ class BatchServer(LLMServer):
             return Completion.failed(NO_IMAGES, finish="unsupported")
         asked = harmless(request.messages, self._control)
         template = _template(chat)
-        thinking = Thinking.of(chat, template)
+        thinking = Thinking.of(chat, template, constraint(request))
         try:
             _, (prompt,) = await engine.renderer.render_chat_async(
-                [messages(self._taken(asked))],
+                [messages(self._taken(asked, apart=request.system_apart))],
                 _chat_params(chat),
             )
         except Exception as refusal:  # what messages hold is data: an image may be anywhere
@@ -188,6 +206,23 @@ class BatchServer(LLMServer):
             self._death = of_death(str(death), _printed())
             asyncio.get_running_loop().call_later(_LAST_WORDS_S, os._exit, 1)
         return RuntimeError(f"it died under its requests: {self._death}")
+
+
+def load_vocabulary() -> None:
+    """Load the vocabulary by which the parser of gpt-oss tells thoughts from answers.
+
+    It may have to be downloaded. Without it, every reply would fail.
+    """
+    from vllm.entrypoints.openai.parser import harmony_utils
+
+    try:
+        harmony_utils.get_encoding()
+    except Exception as error:
+        raise RuntimeError(
+            f"the vocabulary of the Harmony format, in which gpt-oss replies, cannot be loaded "
+            f"({error}). Put o200k_base.tiktoken into a folder on the engine's node and name it in "
+            "TIKTOKEN_ENCODINGS_BASE there"
+        ) from error
 
 
 def _template(chat: Any) -> dict[str, Any]:
@@ -269,24 +304,31 @@ class Thinking:
         self._parser = parser
         self._request = request
         self.sampling = sampling
-        """What the parser needs of a request's sampling, to see the marks that it looks for."""
+        """What the parser needs of a request's sampling: to see the marks that it looks for, and to
+        constrain the answer but not the thinking before it."""
 
     @classmethod
-    def of(cls, chat: Any, template: Mapping[str, Any]) -> "Thinking":
-        """Make the parser that vLLM's chat handler would use."""
+    def of(
+        cls, chat: Any, template: Mapping[str, Any], constrained: Any | None = None
+    ) -> "Thinking":
+        """Make the parser that vLLM's chat handler would use, and constrain replies as it does."""
         from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
 
         if chat.parser_cls is None:
-            return cls(None, None, {})
+            return cls(None, None, {"structured_outputs": constrained})
         parser = chat.parser_cls(
             chat.renderer.tokenizer,
             None,
             chat_template_kwargs=template,
             model_config=chat.model_config,
         )
-        request = parser.adjust_request(ChatCompletionRequest(messages=[]))
-        marks = ("skip_special_tokens", "spaces_between_special_tokens")
-        return cls(parser, request, {mark: getattr(request, mark) for mark in marks})
+        request = parser.adjust_request(
+            ChatCompletionRequest(messages=[], structured_outputs=constrained)
+        )
+        # gpt-oss puts thoughts and answer into channels: its parser turns a constraint of the reply
+        # into one of the answer's channel.
+        needed = ("skip_special_tokens", "spaces_between_special_tokens", "structured_outputs")
+        return cls(parser, request, {name: getattr(request, name) for name in needed})
 
     def separated(self, text: str, tokens: Sequence[int]) -> tuple[str, str]:
         """Return the answer and the reasoning."""
@@ -298,16 +340,22 @@ class Thinking:
         return content or "", reasoning or ""
 
 
-def sampling(request: Request, **more: Any) -> Any:
-    """Return what vLLM calls the request's sampling."""
-    from vllm import SamplingParams
-    from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
+def constraint(request: Request) -> Any | None:
+    """Return what the reply is held to, in vLLM's words; None where it is free."""
+    from vllm.sampling_params import StructuredOutputsParams
 
-    constraint = None
     if request.regex is not None:
-        constraint = StructuredOutputsParams(regex=request.regex)
-    elif request.json_schema is not None:
-        constraint = StructuredOutputsParams(json=dict(request.json_schema))
+        return StructuredOutputsParams(regex=request.regex)
+    if request.json_schema is not None:
+        return StructuredOutputsParams(json=dict(request.json_schema))
+    return None
+
+
+def sampling(request: Request, **more: Any) -> Any:
+    """Return what vLLM calls the request's sampling; `more` are fields that a parser decides."""
+    from vllm import SamplingParams
+    from vllm.sampling_params import RequestOutputKind
+
     temperature = request.temperature or 0.0
     return SamplingParams(
         temperature=temperature,
@@ -315,7 +363,6 @@ def sampling(request: Request, **more: Any) -> Any:
         max_tokens=request.max_tokens,
         # Greedy decoding draws nothing; a seed there would only cost a generator per request.
         seed=request.seed if temperature else None,
-        structured_outputs=constraint,
         output_kind=RequestOutputKind.FINAL_ONLY,
-        **more,
+        **{"structured_outputs": constraint(request), **more},
     )

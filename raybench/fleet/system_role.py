@@ -26,8 +26,13 @@ def with_own(own: str | None, messages: tuple[Message, ...]) -> tuple[Message, .
     return (first, *rest)
 
 
-def folded(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Return the conversation with its system text before that of the first user message."""
+def folded(messages: tuple[Message, ...], *, apart: bool = False) -> tuple[Message, ...]:
+    """Return the conversation with its system text before that of the first user message.
+
+    `apart` makes user messages of system messages instead.
+    """
+    if apart:
+        return tuple(replace(it, role="user") if it.role == "system" else it for it in messages)
     texts = [message.content for message in messages if message.role == "system"]
     rest = [message for message in messages if message.role != "system"]
     if not texts:
@@ -60,6 +65,36 @@ def folded_chat(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return rest
 
 
+def joined(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Return the conversation with user messages that follow each other as one."""
+    found: list[Message] = []
+    for message in messages:
+        if found and message.role == "user" == found[-1].role:
+            last = found.pop()
+            message = Message(
+                "user",
+                _BETWEEN.join(text for text in (last.content, message.content) if text),
+                (*last.images, *message.images),
+                foreign=last.foreign or message.foreign,
+            )
+        found.append(message)
+    return tuple(found)
+
+
+def joined_chat(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the same of a conversation as the OpenAI protocol has it."""
+    found: list[dict[str, Any]] = []
+    for turn in messages:
+        if not found or not turn.get("role") == "user" == found[-1].get("role"):
+            found.append(dict(turn))
+            continue
+        parts = [*_parts(found[-1]), *_parts(turn)]
+        texts = all(part.get("type") == "text" for part in parts)
+        told = _BETWEEN.join(part["text"] for part in parts if part["text"]) if texts else parts
+        found[-1]["content"] = told
+    return found
+
+
 def _parts(turn: Mapping[str, Any]) -> list[Any]:
     content = turn.get("content") or []
     return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
@@ -82,6 +117,16 @@ async def needs_a_user(render: Render) -> bool:
         return _MARK not in await render(_PROBE[:1])
     except Exception:  # as above
         return True
+
+
+async def takes_users_in_a_row(render: Render) -> bool:
+    """Tell whether a chat template takes two user messages in a row, and shows both."""
+    first, second = folded(_PROBE, apart=True)
+    try:
+        prompt = await render((first, second))
+    except Exception:  # as above
+        return False
+    return _MARK in prompt and second.content in prompt
 
 
 def is_alone(messages: Sequence[Message]) -> bool:

@@ -5,10 +5,11 @@ rebuttals before a jury of LLMs scores each side based on a well-defined numeric
 
 The motion is `topic`, or drawn by the seed from parts/debate/topics.txt. Both sides write an
 opening, blind; then come `rebuttals` rounds, in which each side answers the other; then closings,
-blind again. The seed says who begins the first round of rebuttals, and in each next one the other
-side begins: nobody has the last word by rule, and "for" has no advantage of place. Speeches longer
-than `words` are cut there, and jurors are told so: many models cannot count their words, and a
-forfeit would say nothing about how they argue.
+blind again, which the source does not have (`closings=false` leaves them out). The seed says who
+begins the first round of rebuttals, and in each next one the other side begins: nobody has the last
+word by rule, and "for" has no advantage of place. Speeches longer than `words` are cut there, and
+jurors are told so: many models cannot count their words, and a forfeit would say nothing about how
+they argue.
 
 Then the manager brings the jury's scores: each juror scores both sides from 1 to 10 for argument,
 evidence, rebuttal and clarity, twice: once with either side in front. How votes are counted stands
@@ -52,7 +53,7 @@ class Debate(State):
     @property
     def turn(self) -> Turn | None:
         """The speech that is next; None when all were held."""
-        turns = order(self.rules.rebuttals, self.begins)
+        turns = order(self.rules.rebuttals, self.begins, self.rules.closings)
         return turns[len(self.speeches)] if len(self.speeches) < len(turns) else None
 
     @property
@@ -86,7 +87,7 @@ class Debate(State):
     def needed(self) -> Jury | None:
         if self.to_move != MANAGER:
             return None
-        return jury(self.topic, self.speeches, self.rules.words)
+        return jury(self.topic, self.speeches, self.rules)
 
     def observe(self, role: str) -> Observation:
         seen = visible(self.speeches, role, self.turn)

@@ -19,6 +19,7 @@ from raybench.config import DataConf
 from raybench.errors import ConfigurationError, Problem, RaybenchError, RunFailed
 from raybench.pipeline import questions, selection, shards, sources
 from raybench.pipeline.questions import Question
+from raybench.pipeline.revisions import Stamp
 from raybench.pipeline.selection import Choice, Selection, Survey
 from raybench.pipeline.sources import Place
 from raybench.statements import Statement
@@ -54,6 +55,8 @@ class Dataset:
     """What keeps grades from saying what they should, and of how many questions."""
     repeated: tuple[tuple[str, ...], ...] = ()
     """The ids of each question that is there under several, all of which are asked and count."""
+    stamp: Stamp | None = None
+    """What the revision that holds them says of how they came there."""
 
     @property
     def notes(self) -> list[str]:
@@ -62,7 +65,23 @@ class Dataset:
             f"{self.benchmark}: {count:,} of {self.questions:,} questions have {caveat}"
             for caveat, count in self.caveats.items()
         ]
-        return [*notes, self._repeats] if self.repeated else notes
+        if self.repeated:
+            notes.append(self._repeats)
+        if self.stamp and self.stamp.unreviewed:
+            notes.append(self._unreviewed(self.stamp))
+        return notes
+
+    def _unreviewed(self, stamp: Stamp) -> Statement:
+        return Statement(
+            "data.unreviewed",
+            "{benchmark}: {unreviewed:,} questions of {origin} were published without the approval "
+            "of reviewers (review=skip{older}): scores on them compare with no reviewed set",
+            benchmark=self.benchmark,
+            unreviewed=stamp.unreviewed,
+            origin=self.origin,
+            older=", by an older version" if stamp.older else "",
+            by_older_version=stamp.older,
+        )
 
     @property
     def _repeats(self) -> Statement:
@@ -312,6 +331,7 @@ def _written(benchmark: Benchmark, place: Place, choice: Choice, into: Path) -> 
         by_subject=dict(sorted(tally.by_subject.items())),
         caveats=tally.caveats,
         repeated=tally.repeated,
+        stamp=place.stamp,
     )
 
 

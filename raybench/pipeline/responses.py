@@ -97,6 +97,7 @@ def address(identity: str, request: Request, repeat: int) -> str:
         "foreign": foreign if any(foreign) else None,
         "regex": request.regex,
         "json_schema": request.json_schema,
+        "system_apart": request.system_apart or None,
     }
     # What most requests do not have changes no address where it is not there.
     if more := {name: value for name, value in seldom.items() if value is not None}:

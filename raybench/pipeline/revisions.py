@@ -2,17 +2,23 @@
 
     FOLDER/revisions/0001/hle.jsonl, revision.json    what is published: data.dir takes this folder
     FOLDER/private/0001/hle.jsonl, revision.json      what is held out: nothing of it is above
+    FOLDER/late/0001/hle.jsonl, revision.json         late contributions: a second held-out set
+    FOLDER/states.jsonl                               the state of every question, without its text
 
 A revision is there when its public folder is, which takes its name last. A process that is killed
-before leaves at most a private folder, whose number is not used again.
+before leaves at most folders of what is held out, whose number is not used again.
+
+A revision says whether every question in it was approved by reviewers. Those that older versions
+published do not say so, because nothing had to be approved then: their questions are unreviewed.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from filelock import FileLock, Timeout
 
@@ -20,10 +26,18 @@ from raybench.errors import ConfigurationError, Problem, RunFailed
 from raybench.pipeline import written_once
 from raybench.pipeline.digests import digest
 from raybench.pipeline.written_once import Row, Rows
+from raybench.reading import from_json
+from raybench.types import ReviewRule
 
-QUESTIONS = "hle.jsonl"
-_PUBLIC, _PRIVATE = "revisions", "private"
-_PATIENCE = 60.0
+QUESTIONS, STATES = "hle.jsonl", "states.jsonl"
+VERSION = 2
+"""Of revision.json; the first had no `version`, `review` and `unreviewed`."""
+Part = Literal["public", "private", "late"]
+"""Of a dataset: published, held out, or held out as a late contribution."""
+FOLDERS: Mapping[Part, str] = {"public": "revisions", "private": "private", "late": "late"}
+"""Of parts. Revisions of the first version have no late one."""
+_PUBLIC, PRIVATE = FOLDERS["public"], FOLDERS["private"]
+PATIENCE = 60.0
 """Seconds to wait for another process that publishes."""
 
 
@@ -38,11 +52,25 @@ class Revision:
     private: Rows
     about: Mapping[str, Any]
     """What the revision.json of what is published says: of what is held out, the number only."""
+    unreviewed: frozenset[str] = frozenset()
+    """The ids of all questions that were published or held out without an approval."""
+    late: Rows = ()
+    """Late contributions, which are held out as a second set."""
+
+    @property
+    def parts(self) -> Mapping[Part, Rows]:
+        """Return the rows by part."""
+        return {"public": self.public, "private": self.private, "late": self.late}
 
     @property
     def rows(self) -> Rows:
         """Return all rows, as new ones are compared with them."""
-        return self.public + self.private
+        return self.public + self.private + self.late
+
+    def placed(self) -> Iterator[tuple[Part, Row]]:
+        """Yield all rows, each with the part that it is in."""
+        for part, rows in self.parts.items():
+            yield from ((part, row) for row in rows)
 
 
 def newest(folder: Path) -> int | None:
@@ -58,30 +86,80 @@ def read(folder: Path, number: int | None = None) -> Revision | None:
     if number is None and newest(folder) is None:
         return None
     number = _known(folder, number)
-    here, held = (written_once.at(folder / half, number) for half in (_PUBLIC, _PRIVATE))
+    here = written_once.at(folder / _PUBLIC, number)
     public, about = written_once.read(here, QUESTIONS)
-    private, _ = written_once.read(held, QUESTIONS)
-    return Revision(number, here, public, private, about)
+    there = {"public": (public, about)} | {
+        part: written_once.read(written_once.at(folder / FOLDERS[part], number), QUESTIONS)
+        for part in _parts(about)[1:]
+    }
+    unreviewed = frozenset[str]().union(*(_unreviewed(*it) for it in there.values()))
+    private, late = (there.get(part, ((), {}))[0] for part in ("private", "late"))
+    return Revision(number, here, public, private, about, unreviewed, late)
+
+
+def _parts(about: Mapping[str, Any]) -> list[Part]:
+    """Return the parts that a revision has: those of the first version have no late one."""
+    return [part for part in FOLDERS if part in about]
+
+
+def _unreviewed(rows: Rows, about: Mapping[str, Any]) -> frozenset[str]:
+    every = (str(row["id"]) for row in rows)
+    return frozenset(map(str, about["unreviewed"]) if "unreviewed" in about else every)
 
 
 def published(folder: Path, number: int | None = None) -> Path:
     """Return the folder of what a revision publishes, which takes nothing of what is held out.
 
-    Raises ConfigurationError where it is not there, or not what was published.
+    Raises ConfigurationError where it is not there, not what was published, or publishes nothing.
     """
-    here = written_once.at(folder / _PUBLIC, _known(folder, number))
-    written_once.read(here, QUESTIONS)
+    number = _known(folder, number)
+    here = written_once.at(folder / _PUBLIC, number)
+    rows, _ = written_once.read(here, QUESTIONS)
+    if not rows:
+        raise ConfigurationError(
+            Problem(
+                "data.missing",
+                f"revision {number} of '{folder}' publishes no question",
+                setting="data.revision",
+                given=number,
+                fix="publish questions by a screening, or choose another revision",
+            )
+        )
     return here
 
 
-def by_stand_ins(published: Path) -> bool:
-    """Tell whether simulated models had a say in what a revision publishes."""
-    return bool(written_once.about(published).get("simulated"))
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What a revision's folder says of how its questions came there."""
+
+    review: ReviewRule
+    """skip: some of them were not approved by reviewers."""
+    unreviewed: int
+    """Questions in this folder that were not approved."""
+    older: bool
+    """A version of raybench made it that published before any review."""
+    simulated: bool
+    """Simulated models had a say in it."""
 
 
-def held_out(folder: Path, number: int) -> Path:
-    """Return the folder of what a revision holds out."""
-    return written_once.at(folder / _PRIVATE, number)
+def stamp(folder: Path) -> Stamp | None:
+    """Return what the folder of a revision says of its questions; None where it is none."""
+    if not written_once.is_one(folder):
+        return None
+    about = written_once.about(folder)
+    older = "unreviewed" not in about
+    part = next((part for part, name in FOLDERS.items() if name == folder.parent.name), "public")
+    count = int(about.get(part, 0)) if older else len(about["unreviewed"])
+    return Stamp("skip" if count else "required", count, older, bool(about.get("simulated")))
+
+
+def states(folder: Path) -> Counter[str]:
+    """Return how many questions of a dataset are in each state; none where nothing is known."""
+    try:
+        lines = (folder / STATES).read_text(encoding="utf-8").splitlines()
+        return Counter(str(from_json(line)["state"]) for line in lines)
+    except (OSError, ValueError, LookupError, TypeError):
+        return Counter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,22 +169,21 @@ class Gone:
     row: Row
     number: int
     """Of the revision that lost it."""
-    held_out: bool
-    """It was never published."""
+    part: Part
+    """Where it was."""
 
 
 def taken_out(folder: Path) -> Iterator[Gone]:
     """Yield the rows that left the dataset, and those that others of their ids replaced."""
     for number in written_once.numbers(folder / _PUBLIC):
-        for half in (_PUBLIC, _PRIVATE):
-            about = written_once.about(written_once.at(folder / half, number))
+        for part in _parts(written_once.about(written_once.at(folder / _PUBLIC, number))):
+            about = written_once.about(written_once.at(folder / FOLDERS[part], number))
             gone = frozenset(about["removed"])
             if gone and about["parent"] is not None:
                 before, _ = written_once.read(
-                    written_once.at(folder / half, about["parent"]), QUESTIONS
+                    written_once.at(folder / FOLDERS[part], about["parent"]), QUESTIONS
                 )
-                held = half == _PRIVATE
-                yield from (Gone(row, number, held) for row in before if str(row["id"]) in gone)
+                yield from (Gone(row, number, part) for row in before if str(row["id"]) in gone)
 
 
 def _known(folder: Path, number: int | None) -> int:
@@ -125,93 +202,124 @@ def _known(folder: Path, number: int | None) -> int:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """How a revision is made."""
+
+    run: str
+    seed: int
+    simulated: bool = False
+    """Simulated models had a say, which the revisions that follow say, too."""
+    approved: Collection[str] = ()
+    """The ids of the questions that reviewers approved."""
+    searched: Collection[str] = ()
+    """The ids of the questions that a model with search tools was asked, and the same without."""
+
+
 def publish(
     folder: Path,
     public: Iterable[Row] = (),
     private: Iterable[Row] = (),
+    late: Iterable[Row] = (),
     *,
     removed: Iterable[str] = (),
-    run: str,
-    seed: int,
-    simulated: bool = False,
-    patience: float = _PATIENCE,
+    made: Made,
 ) -> Revision | None:
     """Write the newest revision's rows, with some added and those of some ids removed, as the next.
 
     Where that changes nothing there is no new one, and the newest is returned (None where there is
     none): a run that goes on after it published does not do so twice. A row whose id is removed and
     added at once is replaced, and stays where it was: public is not made private, nor the reverse.
-    `simulated` tells that stand-ins had a say, which the revisions that follow tell of, too.
     Raises ConfigurationError where a row that is added says something else than the one of its id.
     """
     try:
-        with _alone(folder, patience):
+        with alone(folder):
             before = read(folder)
-            old = (before.public, before.private) if before else ((), ())
-            new = _next(old, (tuple(public), tuple(private)), frozenset(removed))
-            if list(map(written_once.digest_of, new)) == list(map(written_once.digest_of, old)):
+            old = list(before.parts.values()) if before else [() for _ in FOLDERS]
+            new = _next(old, [tuple(rows) for rows in (public, private, late)], frozenset(removed))
+            unreviewed = [
+                sorted({str(row["id"]) for row in rows}.difference(made.approved)) for rows in new
+            ]
+            same = list(map(written_once.digest_of, new)) == list(map(written_once.digest_of, old))
+            lacking = frozenset(it for part in unreviewed for it in part)
+            if same and lacking == (before.unreviewed if before else frozenset()):
                 return before
-            halves = [folder / half for half in (_PUBLIC, _PRIVATE)]
+            folders = [folder / name for name in FOLDERS.values()]
             number = 1 + max(
-                (it for half in halves for it in written_once.numbers(half)), default=0
+                (it for each in folders for it in written_once.numbers(each)), default=0
             )
-            about = {
+            about: dict[str, Any] = {
+                "version": VERSION,
                 "number": number,
                 "parent": before.number if before else None,
-                "run": run,
-                "seed": seed,
+                "run": made.run,
+                "seed": made.seed,
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
-                "public": len(new[0]),
-                "private": len(new[1]),
-                "simulated": simulated or bool(before and before.about.get("simulated")),
+                **{part: len(rows) for part, rows in zip(FOLDERS, new, strict=True)},
+                "simulated": made.simulated or bool(before and before.about.get("simulated")),
+                "review": "skip" if any(unreviewed) else "required",
+                "searched": sum(str(row["id"]) in made.searched for rows in new for row in rows),
             }
             # What is held out first: where what is published stands, the revision is whole.
-            for half, rows, was in reversed(list(zip(halves, new, old, strict=True))):
-                written_once.sweep(half)
-                told = {**about, **_changes(was, rows)}
-                written_once.write(half, number, QUESTIONS, rows, told)
+            parts = list(zip(folders, new, old, unreviewed, strict=True))
+            for each, rows, was, ids in reversed(parts):
+                written_once.sweep(each)
+                told = {**about, "unreviewed": ids, **_changes(was, rows)}
+                written_once.write(each, number, QUESTIONS, rows, told)
             return read(folder, number)
     except OSError as error:
-        raise RunFailed(
-            Problem(
-                "file.unwritable",
-                f"the revision cannot be written to {folder}: {error}",
-                setting="hle_screen.dataset",
-                given=str(folder),
-                fix="Mend that, then run again",
-            )
-        ) from error
+        raise unwritable(folder, error) from error
+
+
+def unwritable(folder: Path, error: OSError) -> RunFailed:
+    """Return the failure to write to a dataset's folder."""
+    return RunFailed(
+        Problem(
+            "file.unwritable",
+            f"the revision cannot be written to {folder}: {error}",
+            setting="hle_screen.dataset",
+            given=str(folder),
+            fix="Mend that, then run again",
+        )
+    )
 
 
 @contextmanager
-def _alone(folder: Path, patience: float) -> Iterator[None]:
-    """Keep other processes from publishing to the folder; a lock ends with its process."""
+def alone(folder: Path) -> Iterator[None]:
+    """Keep other processes from publishing to the folder; a lock ends with its process.
+
+    Who holds it already may take it again.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / ".lock", is_singleton=True)
     try:
-        with FileLock(folder / ".lock", timeout=patience):
-            yield
+        lock.acquire(timeout=PATIENCE)
     except Timeout as error:
         raise RunFailed(
             Problem(
                 "run.taken",
-                f"another process has been publishing to {folder} for {patience:g} s",
+                f"another process has been publishing to {folder} for {PATIENCE:g} s",
                 setting="hle_screen.dataset",
                 given=str(folder),
                 fix="wait until it ends, then run again",
             )
         ) from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
-def _next(old: tuple[Rows, Rows], added: tuple[Rows, Rows], removed: frozenset[str]) -> list[Rows]:
-    """Return the public and the private rows of the next revision."""
-    half_of = {str(row["id"]): half for half, rows in enumerate(old) for row in rows}
-    halves: list[dict[str, Row]] = [
+def _next(old: Sequence[Rows], added: Sequence[Rows], removed: frozenset[str]) -> list[Rows]:
+    """Return the rows of the next revision, part by part."""
+    part_of = {str(row["id"]): part for part, rows in enumerate(old) for row in rows}
+    parts: list[dict[str, Row]] = [
         {key: row for row in rows if (key := str(row["id"])) not in removed} for rows in old
     ]
-    for half, rows in enumerate(added):
+    for part, rows in enumerate(added):
         for row in rows:
             key = str(row["id"])
-            there = halves[0].get(key) or halves[1].get(key)
+            there = next((it[key] for it in parts if key in it), None)
             if there is not None and digest(there) != digest(row):
                 raise ConfigurationError(
                     Problem(
@@ -222,8 +330,8 @@ def _next(old: tuple[Rows, Rows], added: tuple[Rows, Rows], removed: frozenset[s
                     )
                 )
             if there is None:
-                halves[half_of.get(key, half)][key] = row
-    return [tuple(rows.values()) for rows in halves]
+                parts[part_of.get(key, part)][key] = row
+    return [tuple(rows.values()) for rows in parts]
 
 
 def _changes(was: Rows, rows: Rows) -> dict[str, list[str]]:

@@ -30,6 +30,17 @@ The fingerprint holds the default, whatever is set. What a run reads there is am
 """
 
 
+_DEFAULTED: Mapping[str, Any] = {
+    "index.judges": [],
+    "index.checker": None,
+    "hle.judges": [],
+}
+"""Settings that are the roster's first judge by default, and what earlier versions had instead.
+
+The fingerprint of an experiment to which they say nothing holds that.
+"""
+
+
 class _Added(NamedTuple):
     """One setting that earlier runs lack."""
 
@@ -39,7 +50,14 @@ class _Added(NamedTuple):
     """The value that says what earlier runs did."""
     experiments: tuple[str, ...]
     """Those that the setting is about."""
-    of: Literal["models with a system prompt", "judges", "hosted judges"]
+    of: Literal[
+        "models with a system prompt",
+        "models that reason",
+        "judges",
+        "hosted judges",
+        "MMLU-Pro",
+        "everybody",
+    ]
     """Whom it says something of."""
 
 
@@ -51,6 +69,20 @@ _ADDED = (
     _Added("index", "judge_role", "user", ("index", "suite"), "judges"),
     _Added("hle", "judge_role", "user", ("hle", "suite"), "judges"),
     _Added("hle_screen", "judge_role", "user", ("hle_screen",), "judges"),
+    _Added("index", "letters", "listed", ("index", "suite"), "MMLU-Pro"),
+    # How a screening publishes is no part of what it asks.
+    _Added("hle_screen", "review", "skip", (), "everybody"),
+    _Added("hle_screen", "search", {}, ("hle_screen",), "everybody"),
+    _Added("hle_screen", "audit", 0, ("hle_screen",), "everybody"),
+    _Added("hle_screen", "late", False, ("hle_screen",), "everybody"),
+    _Added("hle", "without_system_role", "prepended", ("hle", "suite"), "everybody"),
+    _Added(
+        "autobench",
+        "thinking_tokens",
+        0,
+        ("autobench", "autobench_ablations", "suite"),
+        "models that reason",
+    ),
 )
 
 
@@ -60,12 +92,17 @@ def fingerprint(config: Mapping[str, Any], *, without: Sequence[str] = ()) -> st
 
 
 def fingerprints(config: Mapping[str, Any], *, without: Sequence[str] = ()) -> list[str]:
-    """Return the fingerprint, and that of earlier versions where it was another.
+    """Return the fingerprint, and those of earlier versions where they were others.
 
-    They held the places of files as they were set.
+    They held the places of files, and judges to which an experiment has nothing to say, as set.
     """
     stable = _stable(config, without)
-    return list(dict.fromkeys((_digest(_placed(stable, config)), _digest(stable))))
+    given = {name: value for name, value in leaves(config) if name in _DEFAULTED and name in stable}
+    exam = {name: value for name, value in given.items() if name.startswith("hle.")}
+    forms = (stable, stable | exam, stable | given)
+    return list(
+        dict.fromkeys(_digest(it) for form in forms for it in (_placed(form, config), form))
+    )
 
 
 def marked(parent: Path, marks: Sequence[str]) -> list[Path]:
@@ -92,7 +129,16 @@ def former() -> dict[str, dict[str, Any]]:
 
 def _stable(config: Mapping[str, Any], without: Sequence[str]) -> dict[str, Any]:
     left_out = (*_VOLATILE, *without, *_without_effect(config))
-    return {key: value for key, value in leaves(config) if not _among(key, left_out)}
+    stable = {key: value for key, value in leaves(config) if not _among(key, left_out)}
+    idle = {it: before for it, before in _DEFAULTED.items() if it in stable and _idle(it, config)}
+    return stable | idle
+
+
+def _idle(setting: str, config: Mapping[str, Any]) -> bool:
+    """Tell whether an experiment, or all parts of a suite, go without a setting's section."""
+    experiment = config.get("experiment")
+    parts = _section(config, "suite").get("parts") if experiment == "suite" else [experiment]
+    return parts is not None and setting.partition(".")[0] not in parts
 
 
 def _placed(stable: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,6 +179,10 @@ def _without_effect(config: Mapping[str, Any]) -> list[str]:
 
 def _is_about(added: _Added, config: Mapping[str, Any]) -> bool:
     """Tell whether the configuration has anybody whom a setting says something of."""
+    if added.of == "MMLU-Pro":
+        return "mmlu_pro" in (_section(config, "index").get("benchmarks") or ())
+    if added.of == "everybody":
+        return True
     roster = _section(config, "roster")
     models = [it for it in roster.get("models") or () if isinstance(it, Mapping)]
     if added.of == "models with a system prompt":
@@ -141,8 +191,16 @@ def _is_about(added: _Added, config: Mapping[str, Any]) -> bool:
     if added.of == "judges":
         return bool(judges)
     models += [it for it in roster.get("judges") or () if isinstance(it, Mapping)]
+    if added.of == "models that reason":
+        return any(_reasons(model) for model in models)
     hosted = (it.get("name") for it in models if it.get("engine", "vllm") == "vllm")
     return any(name in judges for name in hosted)
+
+
+def _reasons(model: Mapping[str, Any]) -> bool:
+    """Tell whether a model is known to reason, as `ModelConf.spec` does."""
+    reasons = model.get("reasoning")
+    return "reasoning_parser" in (model.get("options") or {}) if reasons is None else bool(reasons)
 
 
 def _digest(stable: Mapping[str, Any]) -> str:

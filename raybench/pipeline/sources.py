@@ -11,6 +11,7 @@ from raybench.errors import ConfigurationError, Problem, not_a_choice
 from raybench.paths import expanded
 from raybench.pipeline import hub_files, revisions
 from raybench.pipeline.files import ENDINGS, ending
+from raybench.pipeline.revisions import Stamp
 
 SAMPLES = "samples"
 """The origin of questions that are shipped with us."""
@@ -44,6 +45,8 @@ class Place:
     files: tuple[File, ...]
     beside: Mapping[str, Path] = field(default_factory=dict)
     """Files that tell more of the questions, by the names that their benchmark has for them."""
+    stamp: Stamp | None = None
+    """What a revision says of how its questions came there."""
 
 
 def problems(conf: DataConf, asked: Sequence[Benchmark]) -> Iterator[Problem]:
@@ -89,14 +92,28 @@ def _rolling_problems(conf: DataConf) -> Iterator[Problem]:
             fix="leave one of them out",
         )
     elif not _grows(conf):
+        states = revisions.states(expanded(conf.dir))
+        if waiting := sum(states.values()):
+            told = ", ".join(f"{count} {name}" for name, count in states.items())
+            yield Problem(
+                "data.unreviewed",
+                f"'{conf.dir}' holds no revision yet: none of its {waiting} questions was approved "
+                f"by reviewers ({told.replace('_', ' ')})",
+                setting="data.dir",
+                given=conf.dir,
+                fix="hand in the review sheets (python -m raybench +experiment=hle_screen "
+                "reviewed=[SHEET]); for experiments, screen with review=skip, which publishes what "
+                "the panel passed",
+            )
+            return
         yield Problem(
             "data.missing",
             f"'{conf.dir}' holds no revision yet",
             setting="data.dir",
             given=conf.dir,
-            fix="make one by a screening that accepts questions (python -m raybench "
-            "+experiment=hle_screen candidates=FILE), or name the dataset of another with "
-            "data.dir=FOLDER",
+            fix="make one by a screening (python -m raybench +experiment=hle_screen "
+            "candidates=FILE) and the review of what it passed, or name the dataset of another "
+            "with data.dir=FOLDER",
         )
 
 
@@ -140,7 +157,8 @@ def at_hub(conf: DataConf) -> bool:
 
 def is_published(conf: DataConf) -> bool:
     """Tell whether there should be as many questions as a benchmark's publisher says."""
-    return conf.source == "hub" and not _grows(conf)
+    revision = conf.dir is not None and revisions.stamp(expanded(conf.dir)) is not None
+    return conf.source == "hub" and not revision and not _grows(conf)
 
 
 def check_access(benchmark: Benchmark, languages: Container[str]) -> None:
@@ -168,10 +186,10 @@ def find(benchmark: Benchmark, conf: DataConf, languages: Container[str] = ()) -
         folder = expanded(conf.dir)
         if _grows(conf):
             folder = revisions.published(folder, conf.revision)
-            place = _in_folder(benchmark, folder, *_given(conf))
-            known = revisions.by_stand_ins(folder)
-            return replace(place, origin=f"{place.origin}{_STAND_INS}") if known else place
-        return _in_folder(benchmark, folder, *_given(conf))
+        place = _in_folder(benchmark, folder, *_given(conf))
+        stamp = revisions.stamp(folder)
+        told = _STAND_INS if stamp and stamp.simulated else ""
+        return replace(place, origin=f"{place.origin}{told}", stamp=stamp)
     if conf.source == SAMPLES:
         return _shipped(benchmark)
     return _at_hub(benchmark, languages, conf)

@@ -26,7 +26,7 @@ from raybench.pipeline.reply_log import Key, ReplyLog, ReplyWriter, key_of
 from raybench.pipeline.responses import Responses, lasting
 from raybench.pipeline.stage_reports import Lane, Reporter, lane_of
 from raybench.pipeline.units import Job, unit_id, unit_seed
-from raybench.types import Completion, Grader, Message, ModelSpec, Request, Retries
+from raybench.types import Completion, Grader, Letters, Message, ModelSpec, Request, Retries
 
 Unit = dict[str, Any]
 Block = dict[str, Any]
@@ -45,12 +45,16 @@ class Asking:
     """Those of earlier runs, where they may be taken."""
     wording: str = ""
     """Which prompt benchmarks of several use."""
+    letters: Letters = "all"
+    """Which letters multiple-choice prompts name."""
     log: ReplyLog | None = None
     """Replies of this run that are not in its journal yet."""
+    system_apart: bool = False
+    """As `Request.system_apart`."""
 
     def draw(self, unit: Mapping[str, Any]) -> Draw:
         """Return which asking of its question a unit is."""
-        return Draw(unit["repeat"], self.seed, self.wording)
+        return Draw(unit["repeat"], self.seed, self.wording, self.letters)
 
     def request(self, benchmark: Benchmark, unit: Unit) -> Request:
         """Return the request that a unit is."""
@@ -62,6 +66,7 @@ class Asking:
             gold=benchmark.gold(unit["row"], draw=draw)
             if model.engine == "simulated" and benchmark.has_gold(unit["row"])
             else None,
+            system_apart=self.system_apart,
         )
 
     def address(self, request: Request, unit: Unit) -> str | None:
@@ -326,7 +331,7 @@ def _grade(unit: Unit, row: Any, draw: Draw, *, improved: bool) -> Unit:
     beside: Unit = {}
     if improved and not benchmark.judged:
         beside["parity"] = {"correct": grade.correct, "answer": grade.answer}
-        if not benchmark.sandboxed:  # what a program does is one: it runs once
+        if benchmark.rereads(row, unit["response"]):
             grade = benchmark.improved(row, unit["response"], draw=draw)
     if grade.flags:
         beside["flags"] = list(grade.flags)
@@ -412,6 +417,7 @@ def _plain(request: Request) -> Unit:
         "max_tokens": request.max_tokens,
         "temperature": request.temperature,
         "gold": request.gold,
+        "system_apart": request.system_apart,
     }
 
 

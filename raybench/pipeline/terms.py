@@ -3,9 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import Self, cast
 
+from raybench import benchmarks
 from raybench.config import Config, QuestionsConf
 from raybench.pipeline.stages import Asking
-from raybench.types import Grader, ModelSpec
+from raybench.types import Grader, Letters, ModelSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,7 @@ class Terms:
     checker: str | None = None
     grader: Grader = "parity"
     wording: str = ""
+    letters: Letters = "all"
     images: bool = False
     """Questions that come with an image are put, too."""
 
@@ -36,14 +38,21 @@ class Terms:
             conf,
             languages=None if conf.languages is None else tuple(conf.languages),
             checker=conf.checker,
-            grader=cast(Grader, conf.grader),  # `config.problems` has checked it
+            grader=cast(Grader, conf.grader),  # `config.problems` has checked both
+            letters=cast(Letters, conf.letters),
         )
 
 
 def asking_of(config: Config) -> Asking:
     """Return how questions are put, by which anybody can put them again."""
-    models = {model.name: model for model in models_of(config)}
-    return Asking(models, config.seed, wording=Terms.of(config).wording)
+    models, terms = {model.name: model for model in models_of(config)}, Terms.of(config)
+    return Asking(
+        models,
+        config.seed,
+        wording=terms.wording,
+        letters=terms.letters,
+        system_apart=config.experiment == "hle" and config.hle.without_system_role == "separate",
+    )
 
 
 def models_of(config: Config) -> list[ModelSpec]:
@@ -53,6 +62,14 @@ def models_of(config: Config) -> list[ModelSpec]:
     if conf.own_system_prompts:
         return found
     return [replace(model, system_prompt=None) for model in found]
+
+
+def needed_referees(config: Config) -> list[str]:
+    """Return the names of the models that are asked about replies to what is asked."""
+    terms = Terms.of(config)
+    asked = [benchmarks.load(name) for name in terms.benchmarks]
+    checker = [terms.checker] if terms.checker and any(it.checked for it in asked) else []
+    return [*checker, *(terms.conf.judges if any(it.judged for it in asked) else ())]
 
 
 def with_own_prompts(config: Config) -> list[str]:
@@ -70,3 +87,13 @@ def _sampled(model: ModelSpec, conf: QuestionsConf) -> ModelSpec:
         max_tokens=min((bound for bound in bounds if bound is not None), default=None),
     )
     return replace(model, sampling=sampling)
+
+
+def prepended(config: Config) -> list[str]:
+    """Return the models that are known to take no system message and have it before the question.
+
+    Of hosted models it is known when their engines are up, of others when they refuse one.
+    """
+    if config.experiment != "hle" or config.hle.without_system_role != "prepended":
+        return []
+    return [model.name for model in config.roster.models if model.system_role is False]

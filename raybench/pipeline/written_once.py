@@ -14,7 +14,8 @@ from raybench.pipeline.digests import digest
 
 Row = Mapping[str, Any]
 Rows = tuple[Row, ...]
-_ABOUT = "revision.json"
+ABOUT = "revision.json"
+"""The file that says of the rows what they are."""
 _NAME = re.compile(r"\d{4,}")
 _ASIDE = ".unfinished-"
 
@@ -32,6 +33,11 @@ def at(parent: Path, number: int) -> Path:
     return parent / f"{number:04d}"
 
 
+def is_one(folder: Path) -> bool:
+    """Tell whether a folder is one of these."""
+    return _NAME.fullmatch(folder.name) is not None and (folder / ABOUT).is_file()
+
+
 def digest_of(rows: Iterable[Row]) -> str:
     """Return the digest of rows in whatever order."""
     return f"{sum(map(digest, rows)) % 2**256:064x}"
@@ -43,13 +49,13 @@ def about(folder: Path) -> dict[str, Any]:
     Raises ConfigurationError where that is not what was written.
     """
     try:
-        told: dict[str, Any] = json.loads((folder / _ABOUT).read_bytes())
+        told: dict[str, Any] = json.loads((folder / ABOUT).read_bytes())
         told["digest"]
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise ConfigurationError(
             Problem(
                 "file.unreadable",
-                f"{folder / _ABOUT} cannot be read ({error})",
+                f"{folder / ABOUT} cannot be read ({error})",
                 fix="put back what was published",
             )
         ) from error
@@ -85,7 +91,7 @@ def write(
     aside.mkdir()
     _write(aside / name, "".join(f"{json.dumps(dict(row), ensure_ascii=False)}\n" for row in rows))
     whole = {**about, "digest": digest_of(rows)}
-    _write(aside / _ABOUT, json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
+    _write(aside / ABOUT, json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
     _settle(aside)
     aside.rename(at(parent, number))
     _settle(parent)

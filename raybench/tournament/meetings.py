@@ -18,6 +18,12 @@ class Tally:
     ties: int = 0
     losses: int = 0
 
+    def add(self, ahead: float) -> None:
+        """Count a result, by how many points it was ahead."""
+        self.wins += ahead > 0
+        self.ties += ahead == 0
+        self.losses += ahead < 0
+
     @property
     def n(self) -> int:
         """Return how often they met."""
@@ -43,10 +49,37 @@ def tallies(matches: Iterable[Match], models: Sequence[str]) -> dict[str, dict[s
             for against, other in seats:
                 if other == model or _together(match, role, against):
                     continue
-                tally, ahead = found[model][other], match.scores[role] - match.scores[against]
-                tally.wins += ahead > 0
-                tally.ties += ahead == 0
-                tally.losses += ahead < 0
+                found[model][other].add(match.scores[role] - match.scores[against])
+    return found
+
+
+WON_BY = (
+    "matches with an opponent that were not void: won alone in first place, drawn in a first place "
+    "shared with an opponent, else lost"
+)
+"""What wins, draws and losses of a model are, at tables of any size."""
+
+
+def results(matches: Iterable[Match], models: Sequence[str]) -> dict[str, Tally]:
+    """Return how many matches each model has won, tied and lost; each match counts once.
+
+    A model wins if none of its opponents scores as much as the best of its seats, and ties if one
+    scores the same. Seats of its own side are no opponents, so that a model that sits on all sides
+    has none.
+    """
+    found = {model: Tally() for model in models}
+    for match in matches:
+        if match.void is not None:
+            continue
+        for model in {*match.seats.values()} & {*found}:
+            own = [role for role, seated in match.seats.items() if seated == model]
+            others = [
+                match.scores[role]
+                for role, seated in match.seats.items()
+                if seated != model and not any(_together(match, role, it) for it in own)
+            ]
+            if others:
+                found[model].add(max(match.scores[role] for role in own) - max(others))
     return found
 
 

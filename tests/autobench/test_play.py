@@ -6,7 +6,7 @@ import pytest
 from assessing import assess, obliging, play, question
 from statements import values
 
-from raybench.autobench.settings import Settings, Task
+from raybench.autobench.settings import ROUNDS, Settings, Task
 from raybench.autobench.standing import FLOOR, Standing, advance
 from raybench.autobench.steps import Ask, Reply, drawn
 
@@ -53,11 +53,35 @@ def test_when_the_restarts_are_used_up_the_iteration_ends_without_a_task() -> No
     record, asked = play(
         lambda ask: Reply("<rank>1</rank>") if "rating" in ask.kind else obliging(ask), SETTINGS
     )
-    assert len(record["attempts"]) == SETTINGS.attempts * (SETTINGS.restarts + 1)
+    assert len(record["attempts"]) == SETTINGS.attempts * SETTINGS.generators
     assert record["task"] is None
     assert record["answers"] == record["judgments"] == record["scores"] == {}
     assert record["weights"] == Standing.start(SETTINGS).weights
     assert {ask.kind for asks in asked for ask in asks} == {"task", "task_rating"}
+
+
+def test_without_a_bound_new_generators_pose_tasks_until_one_is_accepted() -> None:
+    settings = replace(SETTINGS, attempts=1, restarts=None)
+    posed: list[str] = []
+
+    def answer(ask: Ask) -> Reply:
+        if ask.kind == "task":
+            posed.append(ask.model)
+        if ask.kind == "task_rating":
+            return Reply(f"<rank>{4 if len(posed) > 13 else 1}</rank>")
+        return obliging(ask)
+
+    record, _ = play(answer, settings)
+    generators = [attempt["generator"] for attempt in record["attempts"]]
+    assert len(generators) == 14 and record["attempts"][-1]["accepted"]
+    assert {*generators[:3]} == {*generators[3:6]} == {*MODELS}
+
+
+def test_an_iteration_of_which_no_task_ever_passes_ends_all_the_same() -> None:
+    settings = replace(SETTINGS, attempts=2, restarts=None)
+    record, _ = play(lambda ask: Reply("<rank>1</rank>" if "rating" in ask.kind else "x"), settings)
+    assert len(record["attempts"]) == 2 * ROUNDS * len(MODELS)
+    assert record["task"] is None
 
 
 def test_more_restarts_than_models_start_the_round_again() -> None:

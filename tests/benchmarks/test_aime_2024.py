@@ -33,11 +33,11 @@ def test_another_number_is_wrong() -> None:
     assert AIME.grade(row(), r"\boxed{26}").reason == "wrong"
 
 
-@pytest.mark.parametrize("answer", ["0", "000", "7", "073", "999", 25])
+@pytest.mark.parametrize("answer", ["1", "7", "073", "999", 25])
 def test_whole_numbers_up_to_999_are_answers(answer: str | int) -> None:
     assert not list(AIME.problems(row(answer=answer)))
 
 
-@pytest.mark.parametrize("answer", ["", "-1", "1000", "1.0", "x", "٢٥", None])
+@pytest.mark.parametrize("answer", ["", "0", "000", "-1", "1000", "1.0", "x", "٢٥", None])
 def test_other_answers_are_told(answer: str | None) -> None:
     assert_among(AIME.problems(row(answer=answer)), "data.invalid", "answer")

@@ -186,7 +186,7 @@ def test_a_plain_row_that_lacks_a_column_is_named(name: str) -> None:
         "id": "1",
         "question": "?",
         "options": ["0", "1", "2", "3"],
-        "answer": "A" if isinstance(benchmark, MultipleChoice) else "0",
+        "answer": "A" if isinstance(benchmark, MultipleChoice) else "1",
         "subject": "none",
         "language": "en",
         **(PROGRAMS if benchmark.sandboxed else {}),

@@ -322,6 +322,19 @@ def test_plausible_mistakes_in_the_samples_are_found() -> None:
 
 
 @pytest.mark.sandbox
+def test_the_first_block_counts_and_the_improved_grader_looks_at_the_others() -> None:
+    stub = "def solve(numbers, factor=2):\n    pass"
+    two = f"```python\n{stub}\n```\nThat is:\n```python\n{RIGHT}\n```"
+    assert HUMANEVAL.rereads(row(), two)
+    assert (HUMANEVAL.grade(row(), two).answer or "").strip() == stub
+    assert not HUMANEVAL.grade(row(), two).correct and HUMANEVAL.improved(row(), two).correct
+    alike = (f"```python\n{RIGHT}\n```", RIGHT, f"```py\n{RIGHT}\n```", "    return []")
+    for response in alike:
+        assert not HUMANEVAL.rereads(row(), response)
+    assert HUMANEVAL.grade(row(), f"```py\n{RIGHT}\n```").correct, "it asks for code, not a block"
+
+
+@pytest.mark.sandbox
 def test_return_none_passes_no_published_problem() -> None:
     for plain in real_rows.plain("humaneval"):
         assert not HUMANEVAL.grade(HUMANEVAL.from_common(plain), "    return None").correct

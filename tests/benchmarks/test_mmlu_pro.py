@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from refusals import assert_among
 
 from raybench import benchmarks
+from raybench.benchmarks import Draw
+from raybench.types import Letters
 
 MMLU_PRO = benchmarks.load("mmlu_pro")
 
@@ -21,8 +23,8 @@ def row(count: int = 10, answer: str = "B", **columns: Any) -> dict[str, Any]:
     } | columns
 
 
-def asked(question: dict[str, Any], *, reasoning: bool) -> str:
-    (message,) = MMLU_PRO.prompt(question, reasoning=reasoning)
+def asked(question: dict[str, Any], *, reasoning: bool, letters: Letters = "all") -> str:
+    (message,) = MMLU_PRO.prompt(question, reasoning=reasoning, draw=Draw(letters=letters))
     return message.content
 
 
@@ -41,9 +43,12 @@ METHODOLOGYS = (
 
 def test_the_prompt_is_the_methodologys() -> None:
     four = row(question="{Question}", options=["{A}", "{B}", "{C}", "{D}"])
-    prompt = asked(four, reasoning=True)
+    prompt = asked(four, reasoning=True, letters="listed")
     assert prompt == METHODOLOGYS
     assert f"\n{prompt}\n" in methodology.text()
+    ten = "A/B/C/D/E/F/G/H/I/J"
+    assert asked(four, reasoning=True) == METHODOLOGYS.replace("A/B/C/D", ten)
+    assert f" {ten} " in methodology.text()
 
 
 def test_models_that_do_not_reason_are_told_to_think_in_the_first_line() -> None:
@@ -55,10 +60,13 @@ def test_models_that_do_not_reason_are_told_to_think_in_the_first_line() -> None
 
 
 @pytest.mark.parametrize("options", range(2, 11))
-def test_the_prompt_lists_the_letters_that_the_question_has(options: int) -> None:
+def test_the_prompt_names_ten_letters_or_those_of_the_options(options: int) -> None:
     letters = "ABCDEFGHIJ"[:options]
-    lines = asked(row(options), reasoning=True).splitlines()
+    lines = asked(row(options), reasoning=True, letters="listed").splitlines()
     assert f"'Answer: {'/'.join(letters)}'" in lines[0]
+    all_ten = asked(row(options), reasoning=True).splitlines()
+    assert "'Answer: A/B/C/D/E/F/G/H/I/J'" in all_ten[0]
+    assert all_ten[1:] == lines[1:]
     assert [line[:3] for line in lines[4:]] == [f"{letter}) " for letter in letters]
 
 

@@ -6,14 +6,17 @@ import pytest
 
 from raybench.fleet.concessions import (
     SCHEMA,
+    SYSTEM_APART,
     SYSTEM_ROLE,
     TOKEN_LIMIT,
+    USERS_JOINED,
     Concession,
     Concessions,
+    for_request,
     mend,
     wanted,
 )
-from raybench.types import ModelSpec
+from raybench.types import Message, ModelSpec, Request
 
 MODEL = ModelSpec("m", "openai", "far")
 BODY: dict[str, Any] = {
@@ -91,6 +94,28 @@ def test_concessions_add_up_and_are_a_models_own() -> None:
     assert put.keys() - BODY.keys() == {"max_completion_tokens"}
     assert BODY.keys() - put.keys() == {"max_tokens", "response_format"}
     assert made.put(ModelSpec("n", "openai", "far"), BODY) == BODY
+
+
+def test_a_system_text_is_kept_apart_where_a_request_wants_that_and_the_model_takes_it() -> None:
+    alternate = "Conversation roles must alternate user/assistant/user/assistant/..."
+    told = (Message("system", "Be brief."), Message("user", "Why?"))
+    for apart, expected in ((False, SYSTEM_ROLE), (True, SYSTEM_APART)):
+        asked = Request(told, seed=1, system_apart=apart)
+        assert for_request(SYSTEM_ROLE, asked) is expected
+        assert for_request(SCHEMA, asked) is SCHEMA
+    made = Concessions()
+    made.make(MODEL, SYSTEM_APART)
+    put = made.put(MODEL, BODY)
+    assert put["messages"] == [
+        {"role": "user", "content": "Be brief."},
+        {"role": "user", "content": "Why?"},
+    ]
+    assert wanted(MODEL, put, "System role not supported") is None
+    # A template that refuses two user messages in a row gets them as one.
+    assert wanted(MODEL, put, alternate) is USERS_JOINED
+    made.make(MODEL, USERS_JOINED)
+    assert made.put(MODEL, BODY)["messages"] == [{"role": "user", "content": "Be brief.\n\nWhy?"}]
+    assert wanted(MODEL, made.put(MODEL, BODY), alternate) is None
 
 
 @pytest.mark.parametrize(

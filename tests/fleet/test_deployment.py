@@ -1,10 +1,11 @@
 """What Serve is told of an engine: by us what `ray.serve.llm` says, without its imports."""
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from types import ModuleType, SimpleNamespace
+from typing import Any, cast
 
 import pytest
 import yaml
@@ -12,7 +13,8 @@ from engine_configs import checkpoint, config
 from helpers import ROOT
 
 from raybench.config import FleetConf
-from raybench.fleet.deployment import deployed_as, options
+from raybench.fleet import cpu_core
+from raybench.fleet.deployment import Engine, deployed_as, options
 from raybench.fleet.llm_config import Place
 
 
@@ -91,6 +93,20 @@ def test_an_engine_has_the_environment_of_the_process_that_deploys_it_and_its_ow
         "runtime_env"
     ]["env_vars"]["HF_HUB_OFFLINE"] == "1"  # fmt: skip
     assert job["env_vars"] == {"HF_HOME": "/models", "MORE": "1"}
+
+
+def test_the_processes_of_an_engine_can_be_ended_by_sigterm(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cpu_core, "begin", lambda: None)
+    replica = SimpleNamespace(BatchServer=type("BatchServer", (), {}))
+    monkeypatch.setitem(sys.modules, "raybench.fleet.replica", cast(ModuleType, replica))
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # as Ray's worker has it
+    try:
+        cast(Any, Engine)()
+        assert signal.SIGTERM not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def test_an_engine_is_deployed_under_its_name(weights: str) -> None:

@@ -66,6 +66,16 @@ def test_a_model_may_have_its_replies_constrained_by_another_backend(
     )
 
 
+@pytest.mark.parametrize("gpu", [False, True])
+def test_gpt_oss_has_its_replies_constrained_by_what_reads_structural_tags(
+    weights: str, gpu: bool
+) -> None:
+    given = arguments(weights, gpu=gpu, options={"reasoning_parser": "openai_gptoss"})
+    assert given["structured_outputs_config"]["backend"] == "xgrammar"
+    others = arguments(weights, gpu=gpu, options={"reasoning_parser": "qwen3"})
+    assert others | CONSTRAINED == others
+
+
 @pytest.mark.parametrize("asked", [False, True])
 def test_engines_time_requests_and_sum_steps_up_for_who_asks_for_it(
     weights: str, asked: bool

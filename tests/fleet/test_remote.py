@@ -681,6 +681,30 @@ async def test_an_endpoint_without_the_system_role_is_asked_once_more(
     assert asked == [["system", "user"], ["user"], ["user"]]
 
 
+@pytest.mark.parametrize("in_a_row", [True, False])
+async def test_a_request_may_keep_its_system_text_apart_where_the_model_takes_that(
+    endpoint: Endpoint, in_a_row: bool
+) -> None:
+    asked: list[list[str]] = []
+    takes = ["user", "user"] if in_a_row else ["user"]
+    alternate = error("Conversation roles must alternate user/assistant/user/assistant/...")
+
+    def template(handler: Handler) -> None:
+        asked.append([turn["role"] for turn in handler.body["messages"]])
+        if asked[-1] == takes:
+            echo(handler)
+        else:
+            handler.send(400, NO_ROLE if "system" in asked[-1] else alternate)
+
+    endpoint.scripts = {"Why?": [template], "Be brief.\n\nWhy?": [template]}
+    async with opened(endpoint, FleetConf(), {}) as fleet:
+        request = Request(TOLD, seed=5, system_apart=True)
+        replies = [(await fleet.complete("mine", [request]))[0] for _ in range(2)]
+    assert {reply.finish for reply in replies} == {"stop"}
+    tried = [["system", "user"], ["user", "user"], ["user"]]
+    assert asked == [*tried[: 2 if in_a_row else 3], takes]
+
+
 async def test_who_says_that_it_has_the_role_is_not_asked_another_way(endpoint: Endpoint) -> None:
     endpoint.scripts["Why?"] = [say(400, NO_ROLE)]
     async with opened(endpoint, FleetConf(), {"system_role": True}) as fleet:

@@ -7,8 +7,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 from helpers import NEEDS_MODEL
 
+from raybench.cli import conf_dir
 from raybench.fleet import embedded
 from raybench.fleet.chat import NO_IMAGES
 from raybench.fleet.control_tokens import control_tokens
@@ -19,6 +21,8 @@ pytestmark = [
     pytest.mark.slow,  # the import of vLLM
     NEEDS_MODEL,
 ]
+PAPER = yaml.safe_load((conf_dir() / "roster" / "autobench_paper.yaml").read_text())
+GPT_OSS = next(it["options"] for it in PAPER["models"] if it["name"] == "gpt-oss-20b")
 _TAKES_S = 0.02
 """To render, and then to reply."""
 PIXEL = "data:image/png;base64,iVBORw0KGgo="
@@ -87,6 +91,9 @@ def complete(
     messages: tuple[Message, ...] = (),
     metrics: Any = None,
     deadline_s: float | None = None,
+    regex: str | None = None,
+    apart: bool = False,
+    in_a_row: bool = True,
     **trouble: Exception,
 ) -> tuple[Completion, Engine]:
     """Ask a replica whose engine replies with this text; tokens are those of the text."""
@@ -111,9 +118,10 @@ def complete(
     )
     server._lacks_system_role = lacks_system_role
     server._needs_a_user = False
+    server._takes_users_in_a_row = in_a_row
     server._control = control_tokens(tokenizer)
     asked = messages or (Message("user", "What is 2 + 2?", images),)
-    request = Request(asked, seed=1, deadline_s=deadline_s)
+    request = Request(asked, seed=1, deadline_s=deadline_s, regex=regex, system_apart=apart)
     (completion,) = asyncio.run(server.complete([request]))
     return completion, engine
 
@@ -166,6 +174,62 @@ def test_a_parser_sees_the_marks_that_it_looks_for(tokenizer: Any) -> None:
     assert complete(tokenizer)[1].sampling.skip_special_tokens is True
 
 
+@pytest.mark.parametrize("parser", ["", "qwen3"])
+def test_a_constraint_reaches_the_engine_with_and_without_a_parser(
+    tokenizer: Any, parser: str
+) -> None:
+    _, engine = complete(tokenizer, parser=parser, regex="[1-5]")
+    assert engine.sampling.structured_outputs.regex == "[1-5]"
+    assert complete(tokenizer, parser=parser)[1].sampling.structured_outputs is None
+
+
+def test_gpt_oss_thinks_in_a_channel_of_its_own_before_a_constrained_answer(tokenizer: Any) -> None:
+    import xgrammar
+    from vllm.parser import ParserManager
+
+    from raybench.fleet.replica import Thinking, constraint
+
+    harmony = ParserManager.get_parser(
+        reasoning_parser_name=GPT_OSS["reasoning_parser"], is_harmony=True
+    )
+    chat = SimpleNamespace(
+        parser_cls=harmony, renderer=SimpleNamespace(tokenizer=tokenizer), model_config=None
+    )
+    free, held = (
+        Thinking.of(chat, {}, constraint(Request((Message("user", "?"),), seed=1, regex=regex)))
+        for regex in (None, "[1-5]")
+    )
+    assert free.sampling["structured_outputs"] is None
+    told = held.sampling["structured_outputs"]
+    assert told.regex is None
+    # What compiles it in the engine (llm_config.py) lets it think first, and then only answer so.
+    compiler = xgrammar.GrammarCompiler(xgrammar.TokenizerInfo.from_huggingface(tokenizer))
+
+    def lets(said: str) -> bool:
+        matcher = xgrammar.GrammarMatcher(compiler.compile_structural_tag(told.structural_tag))
+        return bool(matcher.accept_string(said))
+
+    thought = "<|channel|>analysis<|message|>Good, but short.<|end|><|start|>assistant"
+    assert lets(f"{thought}<|channel|>final<|message|>4")
+    assert lets("<|channel|>final<|message|>4")
+    assert not lets("4") and not lets(f"{thought}<|channel|>final<|message|>9")
+
+
+def test_without_its_vocabulary_gpt_oss_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    from vllm.entrypoints.openai.parser import harmony_utils
+
+    from raybench.fleet.replica import load_vocabulary
+
+    def unreachable() -> None:
+        raise OSError("unreachable")
+
+    monkeypatch.setattr(harmony_utils, "get_encoding", unreachable)
+    with pytest.raises(RuntimeError) as caught:
+        load_vocabulary()
+    assert "unreachable" in str(caught.value)
+    assert "TIKTOKEN_ENCODINGS_BASE" in str(caught.value)
+
+
 def test_the_models_template_is_rendered_with_what_it_is_told(tokenizer: Any) -> None:
     _, engine = complete(tokenizer, keywords={"enable_thinking": False})
     assert engine.params.chat_template == "{{ messages }}"
@@ -197,6 +261,19 @@ def test_a_template_without_the_system_role_has_its_text_in_the_users_turn(
     turns = [(turn["role"], turn["content"]) for turn in engine.conversation]
     split = [("system", "Be brief."), ("user", "What is 2 + 2?")]
     assert turns == ([("user", "Be brief.\n\nWhat is 2 + 2?")] if lacks else split)
+
+
+@pytest.mark.parametrize("in_a_row", [True, False])
+def test_a_system_text_can_be_kept_apart_where_the_template_takes_two_user_turns(
+    tokenizer: Any, in_a_row: bool
+) -> None:
+    told = (Message("system", "Be brief."), Message("user", "What is 2 + 2?"))
+    _, engine = complete(
+        tokenizer, messages=told, lacks_system_role=True, apart=True, in_a_row=in_a_row
+    )
+    turns = [(turn["role"], turn["content"]) for turn in engine.conversation]
+    split = [("user", "Be brief."), ("user", "What is 2 + 2?")]
+    assert turns == (split if in_a_row else [("user", "Be brief.\n\nWhat is 2 + 2?")])
 
 
 def test_what_others_wrote_brings_no_control_token_along(tokenizer: Any) -> None:

@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from raybench.fleet import embedded
 from raybench.fleet.chat import messages
-from raybench.fleet.system_role import folded, is_alone, lacks_it, needs_a_user, with_own
+from raybench.fleet.system_role import (
+    folded,
+    is_alone,
+    joined,
+    joined_chat,
+    lacks_it,
+    needs_a_user,
+    takes_users_in_a_row,
+    with_own,
+)
 from raybench.types import Message
 
 IMAGE = "data:image/png;base64,iVBORw0KGgo="
@@ -84,6 +93,35 @@ def test_a_conversation_that_the_model_begins_still_has_its_text_read() -> None:
     )
 
 
+def test_the_text_can_be_a_user_message_of_its_own() -> None:
+    asked = (system("Be kind."), user("Why?", images=(IMAGE,), foreign=True))
+    assert folded(asked, apart=True) == (user("Be kind."), asked[1])
+    # Where a template refuses two in a row, it is the same as before the question.
+    assert joined(folded(asked, apart=True)) == folded(asked)
+    assert joined_chat(messages(folded(asked[:1], apart=True))) == messages((user("Be kind."),))
+
+
+def test_only_user_messages_that_follow_each_other_become_one() -> None:
+    said = (user("a"), Message("assistant", "b"), user("c"), user(""), user("d"))
+    assert joined(said) == (user("a"), Message("assistant", "b"), user("c\n\nd"))
+    assert joined_chat(messages(said)) == [
+        {"role": "user", "content": "a"},
+        {"role": "assistant", "content": "b"},
+        {"role": "user", "content": "c\n\nd"},
+    ]
+    shown = joined_chat(messages((user("a"), user("b", images=(IMAGE,)))))
+    assert shown == [
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "a"},
+                {"type": "text", "text": "b"},
+                {"type": "image_url", "image_url": {"url": IMAGE}},
+            ],
+        }
+    ]
+
+
 turns = st.lists(
     st.builds(Message, st.sampled_from(["system", "user", "assistant"]), st.text()), max_size=5
 ).map(tuple)
@@ -148,6 +186,24 @@ def test_templates_show_whether_a_system_message_can_stand_alone(
     assert asyncio.run(needs_a_user(rendered)) == needs
     if template == WITH_THE_LAST:
         assert not asyncio.run(lacks_it(rendered))
+
+
+@pytest.mark.slow  # the import of transformers
+@NEEDS_MODEL
+@pytest.mark.parametrize(
+    ("template", "takes"), [(None, True), (GEMMA, False), (SILENT, True), (WITH_THE_LAST, True)]
+)
+def test_templates_show_whether_they_take_two_user_messages_in_a_row(
+    tokenizer: Any, template: str | None, takes: bool
+) -> None:
+    async def rendered(conversation: Sequence[Message]) -> str:
+        return str(
+            tokenizer.apply_chat_template(
+                messages(conversation), chat_template=template, tokenize=False
+            )
+        )
+
+    assert asyncio.run(takes_users_in_a_row(rendered)) == takes
 
 
 def test_a_system_message_alone_keeps_what_is_said_of_its_text() -> None:

@@ -27,6 +27,7 @@ SETTINGS: Mapping[str, Mapping[str, Sequence[Any]]] = {
         "topic": ("", "Tea is better than coffee"),
         "rebuttals": (0, 1, 2, 3, 10),
         "words": (20, 250, 2000),
+        "closings": (True, False),
     },
     "gandalf": {"turns": (1, 2, 8, 40), "guesses": (1, 2, 7), "words": (20, 120, 1000)},
     "liars_dice": {

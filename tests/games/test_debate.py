@@ -76,6 +76,18 @@ def test_nobody_has_the_last_word_by_rule(begins: str) -> None:
     assert said == [begins, other, other, begins]
 
 
+def test_without_closings_the_jury_comes_after_the_rebuttals_as_in_the_source() -> None:
+    assert [*order(2, "for", closings=False)] == [
+        it for it in order(2, "for") if it.part != "closing"
+    ]
+    state = to_jury(closings=False)
+    assert {speech.part for speech in state.speeches} == {"opening", "rebuttal"}
+    assert state.needed is not None
+    said = [*state.needed.prompts, *(begun(closings=False).observe(role).rules for role in ROLES)]
+    assert not any("closing" in text.lower() for text in said)
+    assert state.apply(ballot(FOR)).scores() == {"for": 1, "against": -1}
+
+
 def test_who_begins_the_rebuttals_is_drawn() -> None:
     begin = Counter(begun(seed).begins for seed in range(400))
     assert 150 < begin["for"] < 250

@@ -940,7 +940,7 @@ def test_a_folder_that_nothing_would_be_read_from_is_refused(
 def grown(folder: Path) -> Path:
     for keys in ("ab", "c"):
         revisions.publish(
-            folder, [exact(key) for key in keys], [exact(f"p{keys}")], run="r", seed=0
+            folder, [exact(key) for key in keys], [exact(f"p{keys}")], made=revisions.Made("r", 0)
         )
     return folder
 

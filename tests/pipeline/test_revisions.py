@@ -17,7 +17,7 @@ from refusals import refused
 
 from raybench.errors import Code
 from raybench.pipeline import files, revisions
-from raybench.pipeline.revisions import Revision, publish
+from raybench.pipeline.revisions import Made, Revision, publish
 
 FORK = multiprocessing.get_context("fork")
 
@@ -27,7 +27,8 @@ def rows(*keys: str) -> list[Row]:
 
 
 def published(folder: Path, *keys: str, private: tuple[str, ...] = (), **more: Any) -> Revision:
-    there = publish(folder, rows(*keys), rows(*private), run="run-1", seed=7, **more)
+    made = more.pop("made", Made("run-1", 7))
+    there = publish(folder, rows(*keys), rows(*private), made=made, **more)
     assert there is not None
     return there
 
@@ -56,6 +57,11 @@ def test_a_revision_has_the_rows_of_the_one_before_what_came_and_not_what_went(
         "public": 2,
         "private": 1,
         "simulated": False,
+        "version": 2,
+        "review": "skip",
+        "late": 0,
+        "searched": 0,
+        "unreviewed": ["b", "c"],
         "added": ["c"],
         "removed": ["a"],
     }
@@ -70,7 +76,7 @@ def test_there_is_none_until_something_is_published(tmp_path: Path) -> None:
     folder = tmp_path / "new"
     assert revisions.newest(folder) is None
     assert revisions.read(folder) is None
-    assert publish(folder, removed=["a"], run="r", seed=0) is None
+    assert publish(folder, removed=["a"], made=Made("r", 0)) is None
     assert revisions.newest(folder) is None
 
 
@@ -98,12 +104,12 @@ def test_a_row_is_replaced_where_it_stands_and_never_silently(tmp_path: Path) ->
     published(tmp_path, "a", private=("p",))
     better = [exact("p", answer="43"), exact("a", answer="44")]
     with refused("data.invalid", given="p"):
-        publish(tmp_path, better, run="r", seed=0)
+        publish(tmp_path, better, made=Made("r", 0))
     with refused("data.invalid", given="z"):
-        publish(tmp_path, rows("z"), [exact("z", answer="1")], run="r", seed=0)
+        publish(tmp_path, rows("z"), [exact("z", answer="1")], made=Made("r", 0))
     assert revisions.newest(tmp_path) == 1
     # Given the wrong way round: what was held out is still, and what was public is public.
-    there = publish(tmp_path, better[:1], better[1:], removed=["a", "p"], run="r", seed=0)
+    there = publish(tmp_path, better[:1], better[1:], removed=["a", "p"], made=Made("r", 0))
     assert there is not None
     assert [(row["id"], row["answer"]) for row in there.public] == [("a", "44")]
     assert [(row["id"], row["answer"]) for row in there.private] == [("p", "43")]
@@ -177,19 +183,21 @@ def test_what_is_published_is_read_without_what_is_held_out(tmp_path: Path) -> N
 def test_what_stand_ins_had_a_say_in_is_told_ever_after(tmp_path: Path) -> None:
     revisions_ = [
         published(tmp_path, "a"),
-        published(tmp_path, "b", simulated=True),
+        published(tmp_path, "b", made=Made("run-1", 7, simulated=True)),
         published(tmp_path, "c"),
     ]
-    assert [revisions.by_stand_ins(it.folder) for it in revisions_] == [False, True, True]
+    assert [
+        bool((stamp := revisions.stamp(it.folder)) and stamp.simulated) for it in revisions_
+    ] == [False, True, True]
 
 
 def test_what_left_is_known_with_the_revision_that_lost_it(tmp_path: Path) -> None:
     published(tmp_path, "a", "b", private=("p", "q"))
     assert list(revisions.taken_out(tmp_path)) == []
     published(tmp_path, removed=["a", "p"])
-    publish(tmp_path, [exact("b", answer="43")], removed=["b"], run="r", seed=0)
-    gone = [(it.row["id"], it.number, it.held_out) for it in revisions.taken_out(tmp_path)]
-    assert sorted(gone) == [("a", 2, False), ("b", 3, False), ("p", 2, True)]
+    publish(tmp_path, [exact("b", answer="43")], removed=["b"], made=Made("r", 0))
+    gone = [(it.row["id"], it.number, it.part) for it in revisions.taken_out(tmp_path)]
+    assert sorted(gone) == [("a", 2, "public"), ("b", 3, "public"), ("p", 2, "private")]
     assert {it.row["answer"] for it in revisions.taken_out(tmp_path)} == {"42"}
 
 
@@ -211,7 +219,7 @@ def publish_until(folder: Path, moment: int) -> None:
     os.fsync = killing(os.fsync)
     for name in ("rename", "mkdir", "open"):
         setattr(Path, name, _method(killing, getattr(Path, name)))
-    publish(folder, rows("new"), rows("held"), removed=["a"], run="r", seed=0)
+    publish(folder, rows("new"), rows("held"), removed=["a"], made=Made("r", 0))
 
 
 def _method(killing: Any, step: Any) -> Any:
@@ -239,7 +247,7 @@ def test_whenever_a_process_is_killed_the_revision_before_stays_or_the_next_is_w
         if there != first:
             assert (ids(there.public), ids(there.private)) == (["b", "new"], ["p", "held"])
         # The next one finds its way, and leaves nothing unfinished behind.
-        after = publish(folder, rows("new"), rows("held"), removed=["a"], run="r", seed=0)
+        after = publish(folder, rows("new"), rows("held"), removed=["a"], made=Made("r", 0))
         assert after is not None
         assert (ids(after.public), ids(after.private)) == (["b", "new"], ["p", "held"])
         assert revisions.read(folder, 1) == first
@@ -272,21 +280,24 @@ def test_processes_that_publish_at_once_get_numbers_of_their_own(tmp_path: Path)
     assert sorted(ids(there.public)) == names
 
 
-def test_a_lock_that_is_held_too_long_is_said(tmp_path: Path) -> None:
+def test_a_lock_that_is_held_too_long_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(revisions, "PATIENCE", 0.1)
     with (
         FileLock(tmp_path / ".lock"),
         refused("run.taken", "hle_screen.dataset"),
     ):
-        publish(tmp_path, rows("a"), run="r", seed=0, patience=0.1)
+        publish(tmp_path, rows("a"), made=Made("r", 0))
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with refused("file.unwritable", "hle_screen.dataset"):
-        publish(tmp_path / "file", rows("a"), run="r", seed=0)
+        publish(tmp_path / "file", rows("a"), made=Made("r", 0))
     (tmp_path / "revisions").write_text("")
     with refused("file.unwritable", "hle_screen.dataset"):
-        publish(tmp_path, rows("a"), run="r", seed=0)
+        publish(tmp_path, rows("a"), made=Made("r", 0))
 
 
 steps = st.lists(
@@ -306,7 +317,9 @@ def test_many_revisions_are_what_was_added_and_removed(some: list[Any]) -> None:
             for half, keys in enumerate((public, private)):
                 for key in keys:
                     expected.setdefault(key, was.get(key, bool(half)))
-            there = publish(folder, rows(*public), rows(*private), removed=removed, run="r", seed=0)
+            there = publish(
+                folder, rows(*public), rows(*private), removed=removed, made=Made("r", 0)
+            )
             found = [] if there is None else [(row["id"], False) for row in there.public]
             found += [] if there is None else [(row["id"], True) for row in there.private]
             assert sorted(found) == sorted(expected.items())

@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 from raybench import cli, saved
 from raybench.pipeline import store
 from raybench.pipeline.run_identity import fingerprint, fingerprints
-from raybench.pipeline.terms import models_of
+from raybench.pipeline.terms import asking_of, models_of
 from raybench.pipeline.typed import config_in
 
 
@@ -61,6 +61,107 @@ def test_a_run_from_before_is_found_where_it_judged_alike(
     assert (fingerprint(now) == fingerprint(before)) == same
 
 
+def by_roster(experiment: str, *, exam: bool, index: bool, **suite: Any) -> Any:
+    """Return settings as they are where the roster has a judge."""
+    return {
+        "experiment": experiment,
+        "suite": suite,
+        "index": {"judges": ["j"] if index else [], "checker": "j" if index else None},
+        "hle": {"judges": ["j"] if exam else []},
+    }
+
+
+@pytest.mark.parametrize(
+    ("experiment", "parts", "exam", "found"),
+    [
+        ("autobench", [], False, True),
+        ("autobench", [], True, True),  # the roster had settings for the exam
+        ("hle", [], True, True),
+        ("index", [], False, False),
+        ("suite", ["autobench", "games"], False, True),
+        ("suite", ["index", "games"], True, False),
+    ],
+)
+def test_runs_from_before_judges_were_the_rosters_are_found_where_none_is_asked(
+    experiment: str, parts: list[str], exam: bool, found: bool
+) -> None:
+    before = by_roster(experiment, exam=exam, index=False, parts=parts)
+    leaves = {
+        "experiment": experiment,
+        "suite.parts": parts,
+        "index.judges": [],
+        "index.checker": None,
+        "hle.judges": before["hle"]["judges"],
+    }
+    mark = hashlib.sha256(json.dumps(leaves, sort_keys=True).encode()).hexdigest()[:10]
+    now = by_roster(experiment, exam=True, index=True, parts=parts)
+    assert (mark in fingerprints(now)) == found
+    given = {**now, "index": {"judges": [], "checker": None}}
+    assert mark in fingerprints(given), "what was asked can be asked for"
+
+
+@pytest.mark.parametrize(
+    ("benchmarks", "letters", "same"),
+    [(["mmlu_pro"], "listed", True), (["mmlu_pro"], "all", False), (["mgsm"], "all", True)],
+)
+def test_a_run_from_before_is_found_where_its_prompts_named_the_same_letters(
+    benchmarks: list[str], letters: str, same: bool
+) -> None:
+    before = told(prompt=None, benchmarks=benchmarks)
+    now = told(prompt=None, benchmarks=benchmarks, letters=letters)
+    assert (fingerprint(now) == fingerprint(before)) == same
+
+
+@pytest.mark.parametrize(
+    ("experiment", "added", "same"),
+    [
+        ("hle_screen", {"review": "required", "search": {}, "audit": 0, "late": False}, True),
+        ("hle_screen", {"search": {"web": "plain"}}, False),
+        ("hle_screen", {"audit": 200}, False),
+        ("hle_screen", {"late": True}, False),
+        ("hle", {"review": "required", "search": {"web": "plain"}, "late": True}, True),
+    ],
+)
+def test_a_screening_from_before_is_found_where_it_asked_alike(
+    experiment: str, added: dict[str, Any], same: bool
+) -> None:
+    before = {"experiment": experiment, "hle_screen": {"rule": "stumps"}}
+    now = {**before, "hle_screen": {"rule": "stumps", **added}}
+    assert (fingerprint(now) == fingerprint(before)) == same
+
+
+def test_a_screening_from_before_publishes_as_it_did(tmp_path: Path) -> None:
+    asked = cli.compose(["+experiment=hle_screen", "hle_screen.candidates=samples"])
+    settings = cast(dict[str, Any], OmegaConf.to_container(asked, resolve=True))
+    for name in ("review", "search", "audit", "late"):
+        del settings["hle_screen"][name]
+    file = tmp_path / "config.yaml"
+    file.write_text(yaml.safe_dump(settings))
+    assert config_in(file).hle_screen.review == "skip"
+    assert saved.compose(str(file), []).hle_screen.review == "skip"
+
+
+@pytest.mark.parametrize(
+    ("experiment", "model", "tokens", "same"),
+    [
+        ("autobench", {"reasoning": True}, 4096, False),
+        ("autobench", {"options": {"reasoning_parser": "qwen3"}}, 4096, False),
+        ("suite", {"reasoning": True}, 4096, False),
+        ("autobench", {"reasoning": True}, 0, True),
+        ("autobench", {"reasoning": None, "options": {}}, 4096, True),
+        ("autobench", {"reasoning": False, "options": {"reasoning_parser": "x"}}, 4096, True),
+        ("games", {"reasoning": True}, 4096, True),
+    ],
+)
+def test_a_run_from_before_is_found_where_models_had_no_more_room_to_think(
+    experiment: str, model: dict[str, Any], tokens: int, same: bool
+) -> None:
+    autobench = {"iterations": 5}
+    before = {"experiment": experiment, "roster": {"models": [model]}, "autobench": autobench}
+    now = {**before, "autobench": {**autobench, "thinking_tokens": tokens}}
+    assert (fingerprint(now) == fingerprint(before)) == same
+
+
 def test_a_configuration_from_before_asks_as_it_did(tmp_path: Path) -> None:
     prompted = "roster.models=[{name: m, engine: simulated, system_prompt: Be brief.}]"
     asked = cli.compose(cli.at_home(["+experiment=index", prompted]))
@@ -71,6 +172,9 @@ def test_a_configuration_from_before_asks_as_it_did(tmp_path: Path) -> None:
     (model,) = models_of(config_in(file))
     assert model.system_prompt == "Be brief."
     assert saved.compose(str(file), []).index.own_system_prompts is True
+    del settings["index"]["letters"]
+    file.write_text(yaml.safe_dump(settings))
+    assert asking_of(config_in(file)).letters == "listed"
     settings["index"]["own_system_prompts"] = False
     file.write_text(yaml.safe_dump(settings))
     (model,) = models_of(config_in(file))

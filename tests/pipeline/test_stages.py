@@ -8,6 +8,7 @@ import contest
 import numpy as np
 import pyarrow
 import pytest
+import scicode_steps
 
 from raybench import benchmarks
 from raybench.benchmarks import Draw, Grade, Row
@@ -94,6 +95,17 @@ def test_a_program_runs_once_and_what_is_known_of_it_is_carried_on(
     assert unit["truth"] == contest.LCB.truth(contest.row())
     assert ("parity" in unit) == (grader == "improved")
     assert "flags" not in unit
+
+
+@pytest.mark.sandbox
+def test_the_improved_grader_runs_another_program_where_it_reads_another() -> None:
+    row = scicode_steps.doubling()
+    bare = "def double(x):\n    return 2 * x"
+    asked: dict[str, Any] = {"benchmark": "scicode", "row": row, "response": bare}
+    parity, improved = program("", "parity", **asked), program("", "improved", **asked)
+    assert (parity["correct"], parity["answer"], parity["by"]) == (False, None, None)
+    assert (improved["correct"], improved["by"]) == (True, "script")
+    assert improved["parity"] == {"correct": False, "answer": None}
 
 
 @pytest.mark.sandbox

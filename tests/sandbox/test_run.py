@@ -710,3 +710,15 @@ def test_some_runs_leave_nothing_behind() -> None:
 @pytest.mark.timeout(900)
 def test_thousands_of_runs_leave_nothing_behind() -> None:
     check_that_nothing_is_left(RUNS)
+
+
+def test_a_program_begins_with_no_signal_blocked() -> None:
+    """As from a shell; the processes of a Ray of our own have SIGTERM blocked."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    runner = Runner(Settings())
+    try:
+        source = "import signal; print(signal.pthread_sigmask(signal.SIG_BLOCK, ()))"
+        assert runner.run(source, "", {}, Limits(), "plain").stdout == "set()\n"
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        runner.close()

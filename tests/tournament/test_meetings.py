@@ -3,7 +3,7 @@
 import pytest
 from tournament.outcomes import match, won
 
-from raybench.tournament.meetings import in_roles, outcomes, tallies
+from raybench.tournament.meetings import Tally, in_roles, outcomes, results, tallies
 from raybench.tournament.turns import Forfeit
 
 TABLE = {"player_1": "a", "player_2": "b", "player_3": "c"}
@@ -33,6 +33,51 @@ def test_those_of_one_side_do_not_meet() -> None:
     scores = {"player_1": 1.0, "player_2": -0.5, "player_3": -0.5}
     found = tallies([match(1, TABLE, scores, sides=sides)], "abc")
     assert (found["b"]["c"].n, found["a"]["b"].wins) == (0, 1)
+
+
+def test_each_model_wins_ties_and_loses_a_match_once() -> None:
+    matches = [
+        won(1, "a", "b", 1),
+        won(2, "b", "a", 0),
+        won(3, "a", "b", -1, forfeits=[Forfeit("white", "time", 3)]),
+        won(4, "a", "b", 1, void="gone"),
+    ]
+    found = results(matches, ["a", "b", "c"])
+    assert found == {"a": Tally(1, 1, 1), "b": Tally(1, 1, 1), "c": Tally()}
+
+
+@pytest.mark.parametrize(
+    ("scores", "wins", "ties", "losses"),
+    [
+        ((9, 5, -14), "a", "", "bc"),
+        ((5, 5, -10), "", "ab", "c"),  # a shared first place is a draw
+        ((0, 0, 0), "", "abc", ""),
+    ],
+)
+def test_at_a_table_of_many_who_is_alone_in_first_place_wins(
+    scores: tuple[int, ...], wins: str, ties: str, losses: str
+) -> None:
+    found = results([match(1, TABLE, dict(zip(TABLE, scores, strict=True)))], "abc")
+    assert [model for model in "abc" if found[model].wins] == [*wins]
+    assert [model for model in "abc" if found[model].ties] == [*ties]
+    assert [model for model in "abc" if found[model].losses] == [*losses]
+    assert all(of.n == 1 for of in found.values())
+
+
+def test_teams_win_together_and_a_model_on_all_sides_has_no_opponent() -> None:
+    sides = {"player_1": "wolf", "player_2": "village", "player_3": "village"}
+    scores = {"player_1": -2.0, "player_2": 1.0, "player_3": 1.0}
+    found = results([match(1, TABLE, scores, sides=sides)], "abc")
+    assert found == {"a": Tally(losses=1), "b": Tally(wins=1), "c": Tally(wins=1)}
+    seats = {"player_1": "a", "player_2": "b", "player_3": "a"}
+    found = results([match(1, seats, scores, sides=sides)], "ab")
+    assert found == {"a": Tally(), "b": Tally(wins=1)}
+
+
+def test_a_model_in_several_seats_is_as_good_as_the_best_of_them() -> None:
+    seats = {"player_1": "b", "player_2": "a", "player_3": "a"}
+    found = results([match(1, seats, {"player_1": 1, "player_2": -3, "player_3": 2})], "ab")
+    assert found == {"a": Tally(wins=1), "b": Tally(losses=1)}
 
 
 def test_results_by_role_are_shares_of_the_others_beaten() -> None:

@@ -20,14 +20,18 @@ class MultipleChoice(Benchmark):
     grading: ClassVar = 2  # version 1 read the last three lines
     asks: ClassVar[str]
     """The column of the question's text."""
+    letters: ClassVar[str] = ""
+    """Those that the methodology's prompt names for every question; '' for those of its options."""
 
     @abstractmethod
     def options(self, row: Row, draw: Draw) -> Sequence[str]:
         """Return the options in the order they are listed in."""
 
-    def ask(self, question: str, options: Sequence[str], *, reasoning: bool) -> str:
-        """Return the prompt."""
-        letters = LETTERS[: len(options)]
+    def ask(
+        self, question: str, options: Sequence[str], *, reasoning: bool, letters: str = ""
+    ) -> str:
+        """Return the prompt, which names `letters` as answers: those of the options without any."""
+        letters = letters or LETTERS[: len(options)]
         # The methodology's line ends in a space, and what non-reasoning models are told follows it.
         return (
             "Answer the following multiple choice question. The last line of your response should "
@@ -44,7 +48,12 @@ class MultipleChoice(Benchmark):
         self, row: Row, *, reasoning: bool = False, draw: Draw = Draw()
     ) -> tuple[Message, ...]:
         """Return the question with its options."""
-        asked = self.ask(row[self.asks], self.options(row, draw), reasoning=reasoning)
+        asked = self.ask(
+            row[self.asks],
+            self.options(row, draw),
+            reasoning=reasoning,
+            letters=self.letters if draw.letters == "all" else "",
+        )
         return (Message("user", asked),)
 
     def content(self, row: Row) -> str:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from raybench.errors import Problem
 from raybench.sandbox import Profile
-from raybench.types import Message
+from raybench.types import Letters, Message
 
 Row = Mapping[str, Any]
 """One question in the columns of the hub's dataset (plus `language`, where files are a language
@@ -52,6 +52,9 @@ class Draw:
     seed: int = 0
     wording: str = ""
     """Which of a benchmark's prompts, where it has several; '' is its first."""
+    letters: Letters = "all"
+    """Which letters a multiple-choice prompt names, where a question has fewer options than its
+    benchmark allows: the benchmark's, as in the methodology, or those of its own options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +154,13 @@ class Benchmark(ABC):
         It is stricter than the methodology's and reads more; scores by it compare with no others.
         """
         return self.grade(row, response, draw=draw)
+
+    def rereads(self, row: Row, response: str) -> bool:
+        """Tell whether the improved grader may see another answer in the response than `grade`.
+
+        Of a program, which takes a run: whether it takes another one out of the response.
+        """
+        return not self.sandboxed
 
     def content(self, row: Row) -> str:
         """Return what the question says, whatever its id: rows that say the same are one question.

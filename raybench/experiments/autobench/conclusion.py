@@ -19,6 +19,7 @@ from raybench.experiments.autobench.report import agreement, sections
 from raybench.experiments.autobench.reuse import Kept
 from raybench.experiments.autobench.units import units as readable
 from raybench.experiments.parts import digests
+from raybench.experiments.parts.deviations import Deviation, note
 from raybench.experiments.parts.outcome import Outcome
 from raybench.stats.joint import Joint
 from raybench.tracking.leaderboard import Column
@@ -42,10 +43,12 @@ def concluded(
     *,
     tables: Sequence[Table] = (),
     families: Mapping[str, str] = ALONE,
+    deviations: Sequence[Deviation] = (),
 ) -> Outcome:
     """Conclude from the records of the journal, and from what its replies took.
 
-    `tables` are what the order is compared with; `families` has the family of each judge.
+    `tables` are what the order is compared with; `families` has the family of each judge;
+    `deviations` are those from the paper's protocol.
     """
     whole = analysed(records, protocol, tables=tables, families=families)
     metrics, found = measured(records, protocol, whole.found)
@@ -54,14 +57,21 @@ def concluded(
         counts=summary.counts(records, protocol.models),
         failures=list(summary.failures(records)),
         columns=(SCORE, *(OF_JUDGES if {*protocol.panel} & {*protocol.models} else ())),
-        sections=list(sections(records, protocol, metrics, found, whole)),
+        sections=list(sections(records, protocol, metrics, found, whole, deviations)),
         units=readable(records, protocol),
         boards=list(agreement.boards(whole)),
         agreement=agreement.by_table(whole),
         joint=_together(metrics, whole.found),
         inputs=inputs(records, tables),
-        about={"calls": kept.took, "weights_moved": summary.convergence(records, protocol)},
-        notes=remarks(records, protocol, kept, whole),
+        about={
+            "calls": kept.took,
+            "weights_moved": summary.convergence(records, protocol),
+            "deviations": [it.to_json() for it in deviations],
+        },
+        notes={
+            "Protocol": note(deviations),
+            **remarks(records, protocol, kept, whole),
+        },
         files={JUDGES: _rows(records, protocol, found), PAIRS: _pairs(whole.found)},
         mute=summary.silent(records, protocol.everybody),
         heard=summary.heard(records),

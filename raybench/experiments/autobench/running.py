@@ -10,6 +10,7 @@ from raybench.autobench.records import checked
 from raybench.config import Config, everybody
 from raybench.experiments.autobench import setup
 from raybench.experiments.autobench.conclusion import concluded, families_of
+from raybench.experiments.autobench.deviations import deviations
 from raybench.experiments.autobench.headway import Headway
 from raybench.experiments.autobench.playing import play, standing_of, tasks_of
 from raybench.experiments.autobench.reuse import JOURNAL, Kept, earlier, inputs
@@ -45,7 +46,16 @@ async def run(config: Config, resolved: Mapping[str, Any], *, within: House | No
             if standing.iteration < config.autobench.iterations:
                 known = Known(kept.replies, extended.replies if extended else {})
                 await _gather(config, session, standing, known, kept, replies)
-        session.conclude(concluded(records, protocol, kept, tables=compared, families=families))
+        session.conclude(
+            concluded(
+                records,
+                protocol,
+                kept,
+                tables=compared,
+                families=families,
+                deviations=deviations(config),
+            )
+        )
 
 
 async def _gather(

@@ -8,10 +8,12 @@ from dataclasses import asdict
 from raybench.arena.decoding import Decoding
 from raybench.autobench.analysis import tables
 from raybench.autobench.analysis.tables import Table
-from raybench.autobench.settings import Difficulty, Settings
+from raybench.autobench.settings import Difficulty, Settings, generators
 from raybench.autobench.steps import Kind
 from raybench.config import Config, everybody, judges
 from raybench.experiments.autobench import given, reuse
+from raybench.experiments.autobench.deviations import deviations
+from raybench.experiments.parts.deviations import note
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.pipeline.run_identity import fingerprint
@@ -70,6 +72,8 @@ def decoding(config: Config) -> Decoding:
         constrained_ratings=conf.constrained_ratings,
         rating_temperature=conf.rating_temperature,
         seed=config.seed,
+        thinking_tokens=conf.thinking_tokens,
+        reasoning=frozenset(model.name for model in everybody(config) if model.reasoning),
     )
 
 
@@ -106,7 +110,8 @@ def calls(config: Config) -> tuple[int, int]:
     # Where nobody rates its own, it matters whether the task is that of a judge.
     fewest = 1 + len(panel) - (itself > 0)
     most = 1 + len(panel) - (itself == len(models))
-    return fewest + contest, conf.attempts * (conf.restarts + 1) * most + contest
+    tries = conf.attempts * generators(conf.restarts, len(models))
+    return fewest + contest, tries * most + contest
 
 
 def calls_by_kind(config: Config, iterations: int) -> dict[tuple[str, Kind], float]:
@@ -183,33 +188,25 @@ def plan(config: Config, extended: reuse.Extended | None = None) -> Plan:
         ),
         notes=(
             f"{at_once(config)} iterations at once",
-            *_variants(config, extended),
-            *(["what judges rate is fenced, as data"] if conf.fenced else []),
-            "ratings constrained where the engine can"
-            if conf.constrained_ratings
-            else "ratings unconstrained",
-            "judges at their own temperature"
-            if conf.rating_temperature is None
-            else f"judges at temperature {conf.rating_temperature:g}",
+            *_begins(config, extended),
+            *_protocol(config),
             *turns(len(engines), awake),
         ),
     )
 
 
-def _variants(config: Config, extended: reuse.Extended | None) -> Iterator[str]:
-    """Yield in which ways the run departs from the protocol."""
+def _protocol(config: Config) -> Iterator[str]:
+    """Yield whether the protocol is the paper's: each deviation has a line."""
+    found = deviations(config)
+    if not found:
+        yield Statement("plan.protocol", "protocol: {note}", note=note(found))
+    for deviation in found:
+        yield deviation.named
+
+
+def _begins(config: Config, extended: reuse.Extended | None) -> Iterator[str]:
+    """Yield which files the run begins with."""
     conf = config.autobench
-    outsiders = [model.name for model in judges(config)]
-    if len(conf.judges) == 1:
-        yield f"single judge: {conf.judges[0]}"
-    elif conf.judges:
-        yield f"judges: {', '.join(conf.judges)}"
-    if outsiders:
-        yield f"from outside the contestants: {', '.join(outsiders)}"
-    if not conf.self_judgement:
-        yield "nobody judges itself"
-    if conf.weights == "uniform":
-        yield "every judge weighs the same"
     if conf.tasks is not None:
         count = len(given.read(conf.tasks))
         again = ", again and again: repeats count as no new tasks"

@@ -7,9 +7,11 @@ from raybench.autobench import summary
 from raybench.autobench.analysis.tables import Table
 from raybench.config.autobench_ablations import FIXED, FULL, WORDS
 from raybench.experiments.autobench import conclusion as plain
+from raybench.experiments.autobench.deviations import section
 from raybench.experiments.autobench_ablations.comparison import Comparison, Played
 from raybench.experiments.autobench_ablations.report import sections
 from raybench.experiments.autobench_ablations.units import units
+from raybench.experiments.parts.deviations import Deviation, note
 from raybench.experiments.parts.outcome import Outcome, silent
 from raybench.tracking.leaderboard import Board, Column
 from raybench.types import Estimate
@@ -19,8 +21,10 @@ FILE = "ablations.jsonl"
 _ORDER = "order"
 
 
-def concluded(played: Sequence[Played], tables: Sequence[Table]) -> Outcome:
-    """Conclude from the variants, the full protocol first."""
+def concluded(
+    played: Sequence[Played], tables: Sequence[Table], deviations: Sequence[Deviation] = ()
+) -> Outcome:
+    """Conclude from the variants, the full protocol first; `deviations` are its own."""
     full, comparison = played[0], Comparison(played, tables)
     metrics, _ = plain.measured(full.records, full.settings)
     of_variants = {it.name: comparison.scores(it) for it in comparison.played if it.name != FULL}
@@ -43,11 +47,14 @@ def concluded(played: Sequence[Played], tables: Sequence[Table]) -> Outcome:
             *(Column(score_of(name), WORDS[name]) for name in of_variants),
         ),
         boards=[board(comparison)],
-        sections=list(sections(comparison)),
+        sections=[*sections(comparison), section(deviations)],
         inputs=plain.inputs([record for it in played for record in it.records], tables),
         units=units(played),
-        about={"ablations": {row["variant"]: row for row in rows}},
-        notes=_notes(played),
+        about={
+            "ablations": {row["variant"]: row for row in rows},
+            "deviations": [it.to_json() for it in deviations],
+        },
+        notes={"Full protocol": note(deviations), **_notes(played)},
         files={FILE: rows},
         mute=_mute(played, failures),
     )

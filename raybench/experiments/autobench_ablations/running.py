@@ -12,6 +12,7 @@ from raybench.config import Config
 from raybench.config.autobench_ablations import FULL, SINGLE, WORDS
 from raybench.errors import Problem, RunFailed
 from raybench.experiments.autobench import setup as plain
+from raybench.experiments.autobench.deviations import deviations
 from raybench.experiments.autobench.headway import Headway
 from raybench.experiments.autobench.playing import play, standing_of, tasks_of
 from raybench.experiments.autobench.reuse import JOURNAL, earlier
@@ -73,7 +74,8 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
                 played: list[Played] = []
                 for name in several:
                     played.append(await _play(work, name, by[name], played))
-        session.conclude(concluded(played, compared))
+        full = setup.variant(config, FULL, "")
+        session.conclude(concluded(played, compared, deviations(full)))
 
 
 async def _play(work: Work, name: str, records: list[Record], before: Sequence[Played]) -> Played:

@@ -43,7 +43,7 @@ def plan(config: Config) -> Plan:
     n = len(MODELS)
     settings = protocol(config.seed)
     least = 1 + n + n + n * n
-    most = settings.attempts * (settings.restarts + 1) * (1 + n) + n + n * n
+    most = settings.attempts * settings.generators * (1 + n) + n + n * n
     calls = len(several) * conf.iterations
     return Plan(
         experiment="autobench_biases",

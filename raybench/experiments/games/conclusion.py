@@ -11,6 +11,7 @@ import numpy as np
 
 from raybench.config import Config
 from raybench.experiments.games import asking, manners, prompts, setup, standings, transcripts
+from raybench.experiments.games.deviations import deviations
 from raybench.experiments.games.ratings import RatedTwice, rated
 from raybench.experiments.games.recorded import Recorded
 from raybench.experiments.games.report import Shown, reading, sections
@@ -35,6 +36,11 @@ GROUP = Column("games/group", "Group", digits=0)
 """Where wins do not lead both ways between all, ratings are compared within groups."""
 PLAYED_GROUP = Column("games/group_without_forfeits", "Group without forfeits", digits=0)
 PLAYED = Column("games/rating_without_forfeits", "Without forfeits", digits=0)
+RESULTS = (
+    Column("games/wins", "Won", digits=0),
+    Column("games/draws", "Drawn", digits=0),
+    Column("games/losses", "Lost", digits=0, higher_is_better=False),
+)
 VALID = Column("games/valid_replies", "Valid replies")
 FORFEITS = Column("games/forfeits", "Matches forfeited")
 LEFT = Column("games/unplayed", "Not played", digits=0, higher_is_better=False)
@@ -73,14 +79,18 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, end: End)
     for model in models:
         reliable[model].failed += end.failed.get(model, 0)
     stood = {of: Standing(of, ratings) for of, ratings in _every(found)}
+    played = [it.name for it in setup.chosen(config)]
     metrics = measured(models, found, stood.get(ALL), reliable)
+    for game, of in {ALL: matches, **{it: _of(it, matches) for it in played}}.items():
+        for model, told in _results(game, of, models).items():
+            metrics[model] |= told
     waiting = Counter(model for it in end.left for model in {*it.seats})
     for model in models if end.unfinished else ():
         metrics[model][LEFT.key] = Estimate(
             float(waiting[model]), None, None, reliable[model].matches + waiting[model], _LEFT
         )
-    played = [it.name for it in setup.chosen(config)]
     recorded = Recorded(journal, matches)
+    deviating = deviations(config)
     own = {it.name: it.system_prompt for it in asking.asked(config)}
     shown = Shown(
         models=models,
@@ -92,6 +102,7 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, end: End)
         metrics=metrics,
         recorded=recorded,
         rules=setup.rules(config),
+        deviations=deviating,
     )
     return Outcome(
         metrics=metrics,
@@ -105,6 +116,7 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, end: End)
             *_with_group(RATING, GROUP, found.all),
             *(_with_group(PLAYED, PLAYED_GROUP, found.played) if found.forfeited else ()),
             *((LEFT,) if end.unfinished else ()),
+            *RESULTS,
             VALID,
             FORFEITS,
         ),
@@ -124,6 +136,7 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, end: End)
             "repeats": meetings.repeats(matches),
             "strategies": manners.manners(config),
             "votes_missing": _lost(matches),
+            "deviations": [it.to_json() for it in deviating],
         },
         notes=_notes(matches, found, end, models) | manners.told(config),
         unfinished=end.unfinished,
@@ -198,11 +211,27 @@ def _with_group(rating: Column, group: Column, found: Rated) -> tuple[Column, ..
     return (replace(rating, place=place), group) if several else (rating,)
 
 
-def _matches(matches: Sequence[Match], played: Sequence[str]) -> dict[str, Any]:
+def _results(
+    game: str, matches: Sequence[Match], models: Sequence[str]
+) -> dict[str, dict[str, Estimate]]:
+    """Return how many matches of a game, or of all, each model has won, drawn and lost."""
     return {
-        game: dict(meetings.outcomes([it for it in matches if it.fixture.game == game]))
-        for game in played
+        model: {
+            f"{game}/{name}": Estimate(float(count), None, None, of.n, meetings.WON_BY)
+            if of.n
+            else Estimate(None, None, None, 0, "refused: no match with an opponent counts")
+            for name, count in (("wins", of.wins), ("draws", of.ties), ("losses", of.losses))
+        }
+        for model, of in meetings.results(matches, models).items()
     }
+
+
+def _of(game: str, matches: Sequence[Match]) -> list[Match]:
+    return [it for it in matches if it.fixture.game == game]
+
+
+def _matches(matches: Sequence[Match], played: Sequence[str]) -> dict[str, Any]:
+    return {game: dict(meetings.outcomes(_of(game, matches))) for game in played}
 
 
 def _worth(shown: Shown, game: str) -> list[dict[str, Any]]:

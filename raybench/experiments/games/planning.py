@@ -8,6 +8,7 @@ from raybench.arena.room import House
 from raybench.config import Config, everybody, judges
 from raybench.errors import ConfigurationError, Problem
 from raybench.experiments.games import asking, manners, setup
+from raybench.experiments.games.deviations import deviations
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.games.parts import choice
@@ -182,7 +183,6 @@ def notes(config: Config) -> Iterator[str]:
     yield from (f"{name.lower()}: {text}" for name, text in manners.told(config).items())
     if any(game.sandboxed for game in setup.chosen(config)):
         yield "programs that models write run in the sandbox"
-    if conf.listed_moves:
-        yield "where moves can be listed, one of them is decoded"
+    yield from (it.named for it in deviations(config))
     yield from pairing.notes(len(config.roster.models), tables)
     yield from told(config)

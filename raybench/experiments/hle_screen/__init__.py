@@ -14,12 +14,13 @@ from raybench.experiments.hle_screen.conclusion import concluded
 from raybench.experiments.parts.questions import running
 from raybench.types import Plan
 
-_CONCLUSIONS = ("hle_screen.accept_failures", "hle_screen.reviewers")
+CONCLUSIONS = ("hle_screen.accept_failures", "hle_screen.reviewers", "hle_screen.review")
+"""Settings that change only what is made of a journal."""
 
 
 def plan(config: Config) -> Plan:
     """Say what the run would do."""
-    batch = Batch.of(config, asdict(config), _CONCLUSIONS)
+    batch = Batch.of(config, asdict(config), CONCLUSIONS)
     if config.hle_screen.validate:
         return checking.plan(batch)
     return running.plan(config, batch.prepared)
@@ -27,7 +28,7 @@ def plan(config: Config) -> Plan:
 
 async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     """Check the candidates, ask what is still missing, and publish what passed."""
-    batch = await asyncio.to_thread(Batch.of, config, resolved, _CONCLUSIONS)
+    batch = await asyncio.to_thread(Batch.of, config, resolved, CONCLUSIONS)
     if config.hle_screen.validate:
         checking.check(batch)
         return
@@ -37,6 +38,6 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         resolved,
         watchers=[watch],
         conclude=partial(concluded, config, batch, watch.exam),
-        conclusions=_CONCLUSIONS,
+        conclusions=CONCLUSIONS,
         prepare=batch.prepared,
     )

@@ -10,11 +10,12 @@ from typing import Any
 from raybench.benchmarks.parts.hle.screening import reasons
 from raybench.config import Config
 from raybench.errors import ConfigurationError, Problem
-from raybench.experiments.hle_screen import caveats, entries
+from raybench.experiments.hle_screen import audits, caveats, entries
 from raybench.experiments.hle_screen.entries import Entry
 from raybench.experiments.hle_screen.reviewed import Reviews
 from raybench.experiments.hle_screen.standing import CANDIDATES, DATASET, Standing, said
 from raybench.experiments.parts.questions import setup
+from raybench.paths import expanded
 from raybench.pipeline.datasets import Prepared
 from raybench.pipeline.revisions import QUESTIONS
 from raybench.statements import Statement
@@ -34,8 +35,6 @@ class Batch:
     """Of all that the files hold, right or wrong."""
     standing: Standing
     reviews: Reviews
-    removed: frozenset[str]
-    """The ids of the questions that reviewers turned down: they leave the dataset."""
 
     @classmethod
     def of(cls, config: Config, resolved: Mapping[str, Any], conclusions: Sequence[str]) -> "Batch":
@@ -44,20 +43,16 @@ class Batch:
         paths = [] if given is None else entries.paths(given)
         read = list(entries.read(paths))
         digest = entries.digest_of(read)
-        standing = Standing.of(config, resolved, conclusions, digest)
         reviews = Reviews.of(config.hle_screen.reviewed)
-        removed = reviews.turned_down(standing.rows)
-        checked = entries.checked(read, standing.without(removed))
-        gone = {said(row): "now" for row in standing.rows if str(row["id"]) in removed}
-        gone = {it: f"in revision {number}" for it, number in standing.taken_out.items()} | gone
+        standing = Standing.of(config, resolved, conclusions, digest, reviews)
+        checked = entries.checked(read, standing.compared())
         return cls(
             origin=str(given),
             files=tuple(path.name for path in paths),
-            entries=tuple(_without(each, gone) for each in checked),
+            entries=tuple(_without(each, standing.gone) for each in checked),
             digest=digest,
             standing=standing,
             reviews=reviews,
-            removed=removed,
         )
 
     @property
@@ -100,7 +95,7 @@ class Batch:
         Raises ConfigurationError where there is none, and nothing that reviewers turned down.
         """
         valid = self.valid
-        if not valid and not config.hle_screen.reviewed:
+        if not valid and not config.hle_screen.reviewed and not config.hle_screen.audit:
             raise ConfigurationError(
                 Problem(
                     "data.invalid",
@@ -109,9 +104,15 @@ class Batch:
                 )
             )
         notes = [self.told()] if self.entries else []
-        if self.reviews.decided:
-            notes.append(self.reviews.note(self.standing.keys))
+        if self.reviews.filled:
+            notes.append(self.standing.register.note(self.reviews))
+        notes.append(caveats.review(config))
+        if config.hle_screen.audit:
+            notes.append(self._audit(config))
+        if valid and config.hle_screen.late:
+            notes.append(caveats.late())
         if valid:
+            notes.append(caveats.search(config))
             notes += [*self.caveats(config), *caveats.judging(config)]
         if not config.dry_run:
             for note in notes:
@@ -119,6 +120,28 @@ class Batch:
         data = self._chosen(config, folder, valid) if valid else Prepared((), {}, ())
         inputs = {CANDIDATES: self.digest, DATASET: self.standing.digest()}
         return replace(data, notes=(*notes, *data.notes), inputs=inputs)
+
+    def _audit(self, config: Config) -> str:
+        """Say how many questions are drawn. Raises ConfigurationError where there is none."""
+        conf, revision = config.hle_screen, self.standing.newest
+        left = audits.undrawn(audits.read(expanded(conf.dataset)), revision)
+        if not left and not self.entries and not self.reviews.filled:
+            raise ConfigurationError(
+                Problem(
+                    "data.missing",
+                    f"hle_screen.audit is {conf.audit}, and '{conf.dataset}' has no published "
+                    "question that no audit has drawn",
+                    setting="hle_screen.audit",
+                    given=conf.audit,
+                    fix="publish questions first: an audit draws from the newest revision",
+                )
+            )
+        return Statement(
+            "screening.audit",
+            "audit: {drawn:,} of {left:,} published questions that no audit has drawn",
+            drawn=min(conf.audit, len(left)),
+            left=len(left),
+        )
 
     def _chosen(self, config: Config, folder: Path, valid: Mapping[str, Entry]) -> Prepared:
         inbox = folder / "candidates"
@@ -138,16 +161,10 @@ class Batch:
         yield "Mend them, or name others; validate=true says of each what is wrong, and the mend"
 
 
-def _without(each: Entry, gone: Mapping[int, str]) -> Entry:
+def _without(each: Entry, gone: Mapping[int, Statement]) -> Entry:
     """Return a candidate, invalid where it is a question that left the dataset as it was."""
     candidate = each.candidate
-    if not candidate.row or (when := gone.get(said(candidate.row))) is None:
+    if not candidate.row or (back := gone.get(said(candidate.row))) is None:
         return each
-    back = Statement(
-        "screening.back",
-        "'question' left the dataset {when}, and comes back as it was: mend what was found, or "
-        "leave it",
-        when=when,
-    )
     told = (*candidate.reasons, back)
     return replace(each, candidate=replace(candidate, reasons=told))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from raybench.benchmarks.parts.contract import Row
 from raybench.benchmarks.parts.hle.options import CHOICE
 from raybench.benchmarks.parts.hle.screening.attempts import NAME
-from raybench.config import Config
+from raybench.config import Config, panel
 from raybench.experiments.parts.questions.setup import repeats_of
 from raybench.pipeline.terms import models_of
 from raybench.statements import Statement
@@ -16,7 +16,7 @@ def of(config: Config, questions: Iterable[Row]) -> Iterator[str]:
     conf = config.hle_screen
     choice = sum(row["answer_type"] == CHOICE for row in questions)
     by_chance = conf.rule == "worse_than_chance"
-    if choice and not by_chance and len(config.roster.models) == 1:
+    if choice and not by_chance and len(panel(conf, config.roster)) == 1:
         yield Statement(
             "screening.one_model",
             "a panel of one model: of multiple choice one may answer, so that it turns none down "
@@ -43,10 +43,50 @@ def of(config: Config, questions: Iterable[Row]) -> Iterator[str]:
         )
 
 
+def review(config: Config) -> str:
+    """Say what is published, and what is not."""
+    if config.hle_screen.review == "required":
+        return Statement(
+            "screening.review",
+            "what passes the panel waits for two rounds of review: only approved questions are "
+            "published",
+        )
+    return Statement(
+        "screening.no_review",
+        "deviation: what passes the panel is published without review, as for experiments "
+        "(hle_screen.review=skip): the revision says so, and so does every exam over it",
+    )
+
+
+def late() -> str:
+    """Say where late contributions go."""
+    return Statement(
+        "screening.late",
+        "late contributions: what is approved of these goes to the second held-out set",
+    )
+
+
+def search(config: Config) -> str:
+    """Say whether it is checked that questions are not found by a search."""
+    if pairs := config.hle_screen.search:
+        return Statement(
+            "screening.search",
+            "search check: {pairs}; what only the search answers goes to an audit",
+            pairs=", ".join(
+                f"{one} with a search, {other} without" for one, other in pairs.items()
+            ),
+        )
+    return Statement(
+        "screening.no_search",
+        "no model with search tools is set: whether a search finds the answers is left to "
+        "reviewers (hle_screen.search={{SEARCHING: PLAIN}})",
+    )
+
+
 def judging(config: Config) -> Iterator[str]:
     """Yield which models of the panel judge themselves."""
-    panel = [model.name for model in config.roster.models]
-    if own := [name for name in config.hle_screen.judges if name in panel]:
+    asked = panel(config.hle_screen, config.roster)
+    if own := [name for name in config.hle_screen.judges if name in asked]:
         yield Statement(
             "screening.judges_itself",
             "{judges} {verb} among others: a judge that is not of the panel does not",

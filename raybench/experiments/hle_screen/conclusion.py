@@ -1,6 +1,6 @@
 """What came out of a screening: the sets, the next revision, sheets for reviewers, and numbers."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -12,10 +12,12 @@ from raybench.benchmarks.parts.hle.screening import attempts
 from raybench.benchmarks.parts.scores import Rules
 from raybench.config import Config
 from raybench.experiments.hle.report import judges
-from raybench.experiments.hle_screen import report, sets, sheets
+from raybench.experiments.hle_screen import closing_notes, report, sets, sheets
+from raybench.experiments.hle_screen.audits import Audit
 from raybench.experiments.hle_screen.batch import Batch
+from raybench.experiments.hle_screen.publication import publish
+from raybench.experiments.hle_screen.register import Register
 from raybench.experiments.hle_screen.reviewed import FILE as REVIEWED
-from raybench.experiments.hle_screen.sets import Screened
 from raybench.experiments.parts import models as models_asked
 from raybench.experiments.parts.outcome import Outcome
 from raybench.experiments.parts.questions import conditions, reading, token_limits
@@ -28,7 +30,6 @@ from raybench.experiments.parts.questions.view import View
 from raybench.paths import expanded
 from raybench.pipeline import revisions
 from raybench.pipeline.datasets import Prepared
-from raybench.pipeline.revisions import Revision
 from raybench.pipeline.terms import asking_of
 from raybench.tracking.report import Section
 from raybench.types import ScreeningRule
@@ -42,6 +43,7 @@ def concluded(
     """Publish what passed, write the sheets, and return what there is to say."""
     conf = config.hle_screen
     models = [model.name for model in config.roster.models]
+    panel = configuration.panel(conf, config.roster)
     run = journal.parents[1]
     put: dict[str, Any] = {str(row["id"]): row for part in data for row in part.rows()}
     those = sets.screened(
@@ -52,11 +54,13 @@ def concluded(
         cast(ScreeningRule, conf.rule),  # `config.problems` has checked it
         config.seed,
     )
-    revision, those = _published(config, batch, those, run.name)
-    written = _sheets(config, revision, sets.of(those, "accepted"), run)
+    published = publish(config, batch, those, run.name)
+    register, audited = published.register, published.audits
+    revision = register.newest
+    written = _sheets(config, register, audited, run)
     rules = Rules({}, subjects=tuple(conf.subset), accepted=conf.accept_failures)
     # Where only reviews were read, nobody was asked: no model has a rank.
-    ranked = models if those else []
+    ranked = panel if those else []
     found = report.with_answered(summary.metrics(ledger.tally, ranked, rules), those)
     hidden = {each.key for each in those if each.hidden}
     samples = [it for it in ledger.samples.chosen([NAME]) if str(it["key"]) not in hidden]
@@ -81,8 +85,14 @@ def concluded(
         "tried": len(those),
         **{name: len(sets.of(those, name)) for name in sets.DECISIONS},
         "private": sum(each.private for each in sets.of(those, "accepted")),
-        "removed": sorted(batch.removed),
+        "late": conf.late,
+        "removed": sorted(batch.standing.removed),
+        "back_to_review": list(published.left),
         "rule": conf.rule,
+        "review": conf.review,
+        "states": register.counts(),
+        "search": report.search(conf, those),
+        "audits": [it.told() for it in audited],
         "dataset": conf.dataset,
         "revision": revision.number if revision else None,
     }
@@ -94,12 +104,13 @@ def concluded(
         mute=judges.mute(exam, conf.judges, ledger.failures),
         columns=report.COLUMNS,
         sections=[
-            *report.sections(view, exam, batch, those),
+            *report.sections(conf, view, exam, batch, those, register),
+            *report.audits(audited),
             *(asked if those else ()),
         ],
         units=readable(data, journal, asking_of(config), (), hidden) if those else None,
         files=sets.files(batch, those)
-        | ({REVIEWED: list(batch.reviews.lines())} if batch.reviews.decided else {}),
+        | ({REVIEWED: list(register.lines(batch.reviews))} if batch.reviews.filled else {}),
         about={
             "screening": told,
             "reused": ledger.reused,
@@ -112,7 +123,8 @@ def concluded(
         notes={
             **conditions.narrowed(config, data),
             **token_limits.notes(limits),
-            **report.notes(config, batch, exam, those, revision, run, written),
+            **closing_notes.notes(config, batch, those, published, run, written),
+            **(judges.notes(exam, panel, conf.judges) if those else {}),
             "From cache": conditions.reused(config, ledger.reused, len(ledger.done)),
         },
     )
@@ -124,45 +136,19 @@ def _read(section: Section, hidden: Collection[str]) -> Section:
     return replace(section, text=f"{section.text} {HIDDEN}")
 
 
-def _published(
-    config: Config, batch: Batch, those: Sequence[Screened], run: str
-) -> tuple[Revision | None, list[Screened]]:
-    """Publish what is accepted and return the newest revision, with where each question is in it.
+def _sheets(config: Config, register: Register, audited: Sequence[Audit], run: Path) -> list[Path]:
+    """Write the sheets of all that waits for review, and of the audit that this run drew.
 
-    A question that comes back mended stays on the side where it was.
+    What is held out is reviewed where it lies.
     """
-    halves: Mapping[bool, list[Any]] = {False: [], True: []}
-    for each in sets.of(those, "accepted"):
-        halves[each.private].append(each.entry.candidate.row)
-    asked = (*config.roster.models, *configuration.judges(config))
-    revision = revisions.publish(
-        expanded(config.hle_screen.dataset),
-        halves[False],
-        halves[True],
-        removed=batch.removed,
-        run=run,
-        seed=config.seed,
-        simulated=any(model.engine == "simulated" for model in asked),
-    )
-    held = {str(row["id"]) for row in revision.private} if revision else set()
-    public = {str(row["id"]) for row in revision.public} if revision else set()
-    return revision, [
-        replace(each, private=each.key in held or (each.private and each.key not in public))
-        for each in those
-    ]
-
-
-def _sheets(
-    config: Config, revision: Revision | None, accepted: Sequence[Screened], run: Path
-) -> list[Path]:
-    """Write the sheets: what is held out is reviewed where it lies."""
-    if revision is None:
-        return []
-    private = revisions.held_out(expanded(config.hle_screen.dataset), revision.number)
+    private = expanded(config.hle_screen.dataset) / revisions.PRIVATE / "review" / run.name
+    waiting = register.waiting
     halves = {
-        run: [each for each in accepted if not each.private],
-        private: [each for each in accepted if each.private],
+        run: [it for it in waiting if it.part == "public"],
+        private: [it for it in waiting if it.part != "public"],
     }
     reviewers = config.hle_screen.reviewers
-    found = (sheets.write(folder, of, reviewers) for folder, of in halves.items())
+    found = [sheets.write(folder, of, reviewers) for folder, of in halves.items()]
+    drawn = [register.entries[key] for it in audited if it.run == run.name for key in it.verdicts]
+    found.append(sheets.write(run, drawn, reviewers, name=sheets.AUDITED))
     return [path for path in found if path is not None]

@@ -1,21 +1,24 @@
 """What a screening's report shows: the funnel, why candidates fail, the panel, the evidence."""
 
-import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from typing import Any
 
 from raybench.benchmarks.parts.hle.exam import Exam
 from raybench.benchmarks.parts.hle.screening import attempts
-from raybench.config import Config, HleScreenConf
-from raybench.experiments.hle.report import fates, judges
+from raybench.config import HleScreenConf
+from raybench.experiments.hle.report import fates
 from raybench.experiments.hle_screen import sets
+from raybench.experiments.hle_screen.audits import Audit
 from raybench.experiments.hle_screen.batch import Batch
+from raybench.experiments.hle_screen.closing_notes import last_audit
+from raybench.experiments.hle_screen.register import Register
 from raybench.experiments.hle_screen.sets import Screened
 from raybench.experiments.parts import supported
 from raybench.experiments.parts.questions import scores
 from raybench.experiments.parts.questions.supported import orders
 from raybench.experiments.parts.questions.view import View
-from raybench.pipeline.revisions import Revision
+from raybench.pipeline import revisions
 from raybench.statements import Statement
 from raybench.stats import intervals
 from raybench.tracking import plots
@@ -27,9 +30,23 @@ NAME = attempts.NAME
 ACCURACY, ANSWERED = f"{NAME}/accuracy", f"{NAME}/answered"
 COLUMNS = (Column(ACCURACY, "Accuracy on candidates"), Column(ANSWERED, "Answered"))
 FUNNEL, REVIEWED = "What became of the candidates", "What reviewers decided"
+STATES, SEARCH = "The questions of the dataset, by state", "Which questions a search finds"
+AUDITS = "How often experts disagree"
 """Titles of sections."""
 _MOST = 2000
 """Candidates whose evidence is on the page; the files have that of all."""
+_MEANINGS: Mapping[str, str] = {
+    "candidate": "the panel could not decide: too few attempts have a verdict",
+    "passed_panel": "waits for the first round of review",
+    "first_round": "good in the first round, waits for the approval of the second",
+    "to_audit": "approved, and a person has to search for it: a model with a search answered it",
+    "approved": "approved, and in the next revision",
+    "published": "in the newest revision",
+    "held_out": "held out by the newest revision",
+    "revise": "a reviewer wants it revised; it comes back as a candidate with the same id",
+    "low_score": "the mean score of a round is below good",
+    "rejected": "answered by the panel, or rejected by reviewers",
+}
 BIAS = (
     "Accuracies are over all candidates that were tried. Those that pass are chosen because this "
     "panel failed them: its accuracy on them is near 0 by that choice alone, and says nothing of "
@@ -58,12 +75,21 @@ def _has_verdict(each: Screened, model: str) -> bool:
     return model in each.outcome.models and any(it is not None for it in verdicts)
 
 
-def sections(view: View, exam: Exam, batch: Batch, those: Sequence[Screened]) -> Iterator[Section]:
+def sections(
+    conf: HleScreenConf,
+    view: View,
+    exam: Exam,
+    batch: Batch,
+    those: Sequence[Screened],
+    register: Register,
+) -> Iterator[Section]:
     """Yield the sections of what came out."""
     if those:
         yield Section(supported.TITLE, _support(view, those))
     if batch.entries:
-        yield _funnel(batch, those)
+        yield _funnel(batch, those, register)
+    if register.entries:
+        yield _states(register)
     if kinds := batch.kinds():
         yield Section(
             "Why candidates are invalid",
@@ -76,11 +102,13 @@ def sections(view: View, exam: Exam, batch: Batch, those: Sequence[Screened]) ->
         )
     if those:
         yield _panel(view, those)
+        if conf.search:
+            yield _search(conf, those)
         yield scores.benchmark(view, NAME)
         yield fates.section(view, exam)
         yield _evidence(those)
-    if batch.reviews.decided:
-        yield _reviews(batch)
+    if batch.reviews.filled:
+        yield _reviews(batch, register)
 
 
 def _support(view: View, those: Sequence[Screened]) -> str:
@@ -107,9 +135,9 @@ def _support(view: View, those: Sequence[Screened]) -> str:
     )
 
 
-def _funnel(batch: Batch, those: Sequence[Screened]) -> Section:
+def _funnel(batch: Batch, those: Sequence[Screened], register: Register) -> Section:
     accepted = sets.of(those, "accepted")
-    private = sum(each.private for each in accepted)
+    parts = Counter(register.there.get(each.key) for each in accepted)
     candidates, tried, passed = len(batch.entries), len(those), len(accepted)
     steps = (
         ("candidates", candidates, None, ""),
@@ -118,8 +146,10 @@ def _funnel(batch: Batch, those: Sequence[Screened]) -> Section:
         ("passed the panel", passed, tried, "those tried"),
         ("answered by the panel", len(sets.of(those, "rejected")), tried, "those tried"),
         ("undecided", len(sets.of(those, "undecided")), tried, "those tried"),
-        ("published", passed - private, passed, "those that passed"),
-        ("held out", private, passed, "those that passed"),
+        ("wait for review", parts[None], passed, "those that passed"),
+        ("published", parts["public"], passed, "those that passed"),
+        ("held out", parts["private"], passed, "those that passed"),
+        ("held out, late", parts["late"], passed, "those that passed"),
     )
     return Section(
         FUNNEL,
@@ -195,18 +225,104 @@ def _evidence(those: Sequence[Screened]) -> Section:
     )
 
 
-def _reviews(batch: Batch) -> Section:
+def search(conf: HleScreenConf, those: Sequence[Screened]) -> dict[str, Any] | None:
+    """Return what results.json says of the search check; None where there was none."""
+    if not conf.search or not those:
+        return None
+    accepted = sets.of(those, "accepted")
+    return {
+        "pairs": dict(conf.search),
+        "checked": len(accepted),
+        "searchable": [it.key for it in accepted if any(it.searched.values())],
+        "unknown": sum(
+            None in it.searched.values() and not any(it.searched.values()) for it in accepted
+        ),
+    }
+
+
+def _search(conf: HleScreenConf, those: Sequence[Screened]) -> Section:
+    accepted = sets.of(those, "accepted")
+    rows = []
+    for searching, plain in conf.search.items():
+        found = [it.searched[searching] for it in accepted]
+        rows.append((searching, plain, len(found), found.count(True), found.count(None)))
+    return Section(
+        SEARCH,
+        "A question is potentially searchable if a model with search tools answers it and the same "
+        "model without them does not. It is approved only after a person searched for it in vain "
+        "(round 3 of the review sheet).",
+        table=Table(
+            ("with search tools", "without", "passed the panel", "searchable", "no verdict"), rows
+        ),
+    )
+
+
+def audits(audited: Sequence[Audit]) -> Iterator[Section]:
+    """Yield the section of the audits, if there are any."""
+    if not audited:
+        return
+    rows = [
+        (
+            it.number,
+            it.revision,
+            len(it.verdicts),
+            it.audited,
+            it.counts["flagged"],
+            it.counts["overruled"],
+            it.disagreement,
+            it.by_one,
+        )
+        for it in audited
+    ]
+    yield Section(
+        AUDITS,
+        last_audit(audited),
+        table=Table(
+            (
+                *("audit", "revision", "drawn", "audited", "flagged, no consensus"),
+                *("flagged, then accepted", "disagreement", "flagged by one auditor"),
+            ),
+            rows,
+            caption="Disagreement: of the audited questions, those that an auditor flagged and no "
+            "consensus accepted. Intervals: Wilson, over the questions drawn.",
+        ),
+    )
+
+
+def _states(register: Register) -> Section:
+    """Return how many questions of the whole dataset are in which state."""
+    counts = register.counts()
+    return Section(
+        STATES,
+        "",
+        table=Table(
+            ("state", "questions", "meaning"),
+            [(name.replace("_", " "), count, _MEANINGS[name]) for name, count in counts.items()],
+            caption=f"Of all screenings into this dataset. {revisions.STATES} there has the state "
+            "of each question, with the reason.",
+        ),
+    )
+
+
+def _reviews(batch: Batch, register: Register) -> Section:
     return Section(
         REVIEWED,
-        batch.reviews.note(batch.standing.keys),
+        register.note(batch.reviews),
         table=Table(
-            ("question", "state", "reviews", "disagreements"),
+            ("question", "state", "reason", "reviews", "disagreements"),
             [
-                (it["id"], it["state"], it["reviews"], "; ".join(it["disagreements"]) or None)
-                for it in batch.reviews.lines()
+                (
+                    it["id"],
+                    str(it["state"]).replace("_", " "),
+                    it["why"],
+                    it["reviews"],
+                    "; ".join(it["disagreements"]) or None,
+                )
+                for it in register.lines(batch.reviews)
+                if it["state"]
             ],
         ),
-        folded=f"{len(batch.reviews.decided):,} questions on the sheets",
+        folded=f"{len(batch.reviews.filled):,} questions on the sheets",
     )
 
 
@@ -215,85 +331,12 @@ def settings(conf: HleScreenConf) -> dict[str, str]:
     return {
         "candidates": conf.candidates or "none: only what reviewers decided",
         "rule": conf.rule.replace("_", " "),
-        "share held out": f"{conf.private:g}",
+        "share held out": "all, as late contributions" if conf.late else f"{conf.private:g}",
+        "review": "two rounds; only approved questions are published"
+        if conf.review == "required"
+        else "skipped: what passes is published without it",
         "system prompt of the exam": conf.prompt,
         "replies that were cut, or did not fit, before an answer": "count as no answer"
         if conf.accept_failures
         else "leave a question undecided",
     }
-
-
-def notes(
-    config: Config,
-    batch: Batch,
-    exam: Exam,
-    those: Sequence[Screened],
-    revision: Revision | None,
-    run: Path,
-    written: Sequence[Path],
-) -> dict[str, str]:
-    """Return what the person is told at the end, by short names."""
-    accepted, rejected, undecided = (sets.of(those, name) for name in sets.DECISIONS)
-    private = sum(each.private for each in accepted)
-    untried = len(batch.valid) - len(those)
-    left = f", {untried:,} not tried" if untried else ""
-    there = [*(f"{it}.jsonl" for it in sets.DECISIONS if those), sets.INVALID]
-    found = {
-        "Candidates": f"{len(batch.entries):,}: {len(batch.invalid):,} invalid, {len(those):,} "
-        f"tried{left}"
-        if batch.entries
-        else "",
-        "Passed": f"{len(accepted):,} accepted ({len(accepted) - private:,} published, {private:,} "
-        f"held out), {len(rejected):,} rejected, {len(undecided):,} undecided"
-        if those
-        else "",
-        "Sets": f"{run}/: {', '.join(there)}" if batch.entries else "",
-        "Removed": f"{len(batch.removed):,} that reviewers turned down" if batch.removed else "",
-        "Reviews": batch.reviews.note(batch.standing.keys) if batch.reviews.decided else "",
-        "Revision": _revision(config, run, revision),
-        "Still there": _left(batch, accepted),
-        "To review": f"{' and '.join(map(str, written))}: fill them in, then screen on with "
-        "reviewed=[SHEET]"
-        if written
-        else "",
-        "Next": _next(config) if revision and revision.public else "",
-    }
-    if those:
-        models = [model.name for model in config.roster.models]
-        found |= judges.notes(exam, models, config.hle_screen.judges)
-        found["Beware"] = "; ".join(batch.caveats(config))
-    return {name: text for name, text in found.items() if text}
-
-
-def _revision(config: Config, run: Path, revision: Revision | None) -> str:
-    if revision is None:
-        return "none: nothing was accepted yet"
-    return Statement(
-        "screening.revision",
-        "{number}{same}: {public:,} questions in {folder}, {private:,} held out in "
-        "{dataset}/private",
-        number=revision.number,
-        same="" if revision.about["run"] == run.name else " (as it was)",
-        public=len(revision.public),
-        folder=revision.folder,
-        private=len(revision.private),
-        dataset=config.hle_screen.dataset,
-    )
-
-
-def _left(batch: Batch, accepted: Sequence[Screened]) -> str:
-    """Name what an earlier conclusion of this run published that this one does not accept."""
-    before = {str(row["id"]) for row in batch.standing.rows}
-    left = sorted(batch.standing.keys - before - {each.key for each in accepted})
-    if not left:
-        return ""
-    return (
-        f"{len(left):,} that this run accepted when it was concluded otherwise: {', '.join(left)}. "
-        "A review sheet that rejects them takes them out"
-    )
-
-
-def _next(config: Config) -> str:
-    dataset = config.hle_screen.dataset
-    where = "" if dataset == "runs/hle_rolling" else f" data.dir={shlex.quote(dataset)}"
-    return f"python -m raybench +experiment=hle data=rolling{where} roster=… judges=[…]"

@@ -1,12 +1,10 @@
-"""Review sheets that people have filled in: what became of the questions on them."""
+"""Review sheets that people have filled in: what they say of questions."""
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from raybench.benchmarks.parts.hle.screening import decisions, review
-from raybench.benchmarks.parts.hle.screening.decisions import Decided
+from raybench.benchmarks.parts.hle.screening.decisions import Filled, Review
 from raybench.benchmarks.parts.hle.screening.review import SheetError
 from raybench.errors import ConfigurationError, Problem
 from raybench.paths import expanded
@@ -17,11 +15,9 @@ FILE = "reviewed.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Reviews:
-    """What reviewers made of questions, by their ids."""
+    """What sheets hold of questions, by their ids."""
 
-    decided: Mapping[str, Decided]
-    shown: Mapping[str, Mapping[str, str]]
-    """What the sheets show of each, as reviewers read it."""
+    filled: Mapping[str, Filled]
 
     @classmethod
     def of(cls, sheets: Sequence[str]) -> "Reviews":
@@ -36,7 +32,7 @@ class Reviews:
                 filled = list(review.rows(path.read_text(encoding="utf-8-sig")))
                 if not filled:
                     raise SheetError("it has no row below its first line")
-                decisions.decisions(filled)
+                decisions.read(filled)
             except (OSError, UnicodeDecodeError, SheetError) as error:
                 why = getattr(error, "strerror", None) or error
                 raise ConfigurationError(
@@ -50,39 +46,14 @@ class Reviews:
                     )
                 ) from error
             read.append(filled)
-        shown = {row["id"].strip(): row for filled in read for _, row in filled}
-        return cls(decisions.decisions(*read), shown)
+        return cls(decisions.read(*read))
 
-    def turned_down(self, rows: Iterable[Row]) -> frozenset[str]:
-        """Return the ids of those rows that reviewers turned down as they are.
+    def of_question(self, key: str, question: Row) -> list[Review] | None:
+        """Return the reviews of a question as it is; None where the sheets do not have it.
 
-        A question that came back mended under its old id is another one.
+        A question that came back mended under its old id is another one: reviews of the earlier
+        version say nothing of it.
         """
-        keys = {key for key, it in self.decided.items() if it.state == "turned down"}
-        return frozenset(
-            key
-            for row in rows
-            if (key := str(row["id"])) in keys and review.is_about(self.shown[key], row)
-        )
-
-    def lines(self) -> Iterator[dict[str, Any]]:
-        """Yield a line for each question: no reviewer's words, which may repeat the question's."""
-        for key, it in self.decided.items():
-            yield {
-                "id": key,
-                "state": it.state,
-                "reviews": len(it.reviews),
-                "disagreements": list(it.disagreements),
-            }
-
-    def note(self, there: Collection[str]) -> str:
-        """Say what became of how many questions; `there` are those of the dataset."""
-        counts = Counter(it.state for it in self.decided.values())
-        told = ", ".join(f"{count} {state}" for state, count in counts.items())
-        unknown = [key for key in self.decided if key not in there]
-        found = f"{len(self.decided)} questions on the sheets: {told}"
-        if unknown:
-            found += f". Not in the dataset, and left alone: {', '.join(unknown[:5])}" + (
-                f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
-            )
-        return found
+        if (filled := self.filled.get(key)) is None or not question:
+            return None
+        return [given for row, given in filled.rows if review.is_about(row, question)]

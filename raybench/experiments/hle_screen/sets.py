@@ -5,7 +5,7 @@ be, had its attempts a verdict: another screening may still accept it.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from raybench import benchmarks
@@ -15,6 +15,8 @@ from raybench.benchmarks.parts.hle.screening.panel import Decision, Outcome
 from raybench.config import HleScreenConf
 from raybench.experiments.hle_screen.batch import Batch
 from raybench.experiments.hle_screen.entries import Entry
+from raybench.pipeline.revisions import Part
+from raybench.statements import Statement
 from raybench.types import ScreeningRule
 
 DECISIONS: tuple[Decision, ...] = ("accepted", "rejected", "undecided")
@@ -33,8 +35,15 @@ class Screened:
     entry: Entry
     tried: Tried
     outcome: Outcome
-    private: bool
-    """It is held out, or would be."""
+    part: Part
+    """Where it is published, or would be."""
+    searched: Mapping[str, bool | None] = field(default_factory=dict)
+    """By model with search tools whether only its search answers the question; None: not known."""
+
+    @property
+    def private(self) -> bool:
+        """Tell whether it is held out, or would be."""
+        return self.part != "public"
 
     @property
     def key(self) -> str:
@@ -55,7 +64,15 @@ class Screened:
     @property
     def notes(self) -> tuple[str, ...]:
         """Return what reviewers should look at."""
-        return (*self.entry.candidate.notes, *self.tried.notes)
+        searching = [name for name, found in self.searched.items() if found]
+        if not searching:
+            return (*self.entry.candidate.notes, *self.tried.notes)
+        note = Statement(
+            "screening.searchable",
+            "potentially searchable: {models} answered it with search tools, and not without",
+            models=", ".join(searching),
+        )
+        return (*self.entry.candidate.notes, *self.tried.notes, note)
 
     def line(self) -> dict[str, Any]:
         """Return the line of it that anybody may read."""
@@ -63,6 +80,7 @@ class Screened:
             "id": self.key,
             "decision": self.outcome.decision,
             "private": self.private,
+            "part": self.part,
             "evidence": self.evidence,
             "models": self.outcome.models,
             "answered": self.outcome.answered,
@@ -70,6 +88,8 @@ class Screened:
             "verdicts": self.tried.verdicts,
             "responses": dict(self.tried.fates),
         }
+        if self.searched:
+            told["searched"] = dict(self.searched)
         if self.hidden:
             return told
         where = {"file": self.entry.file, "line": self.entry.line}
@@ -93,16 +113,26 @@ def screened(
             panel.decide(
                 row["answer_type"],
                 benchmark.chance(row),
-                tried[key].verdicts,
+                {
+                    model: of
+                    for model, of in tried[key].verdicts.items()
+                    if model not in conf.search
+                },
                 rule=rule,
                 unable=tried[key].unable,
             ),
-            key in batch.standing.held_out
-            or holdout.is_private(key, seed=seed, share=conf.private),
+            batch.standing.parts.get(key) or _part(key, conf, seed),
+            attempts.found_by_search(tried[key], conf.search),
         )
         for key, entry in batch.valid.items()
         if (row := asked.get(key)) is not None
     ]
+
+
+def _part(key: str, conf: HleScreenConf, seed: int) -> Part:
+    if conf.late:
+        return "late"
+    return "private" if holdout.is_private(key, seed=seed, share=conf.private) else "public"
 
 
 def of(those: Sequence[Screened], decision: Decision) -> list[Screened]:
@@ -121,8 +151,7 @@ def files(batch: Batch, those: Sequence[Screened]) -> dict[str, list[dict[str, A
     tried = DECISIONS if those else ()
     found = {f"{name}.jsonl": [each.line() for each in of(those, name)] for name in tried}
     shown = {each.key for each in those if not each.hidden}
-    if (newest := batch.standing.newest) is not None:
-        shown |= {str(row["id"]) for row in newest.public}
+    shown |= {key for key, part in batch.standing.parts.items() if part == "public"}
     hidden = (batch.standing.keys | batch.valid.keys()) - shown | batch.standing.held_out
     found[INVALID] = [
         {

@@ -5,17 +5,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from raybench.benchmarks.parts.hle import images
-from raybench.benchmarks.parts.hle.screening import plain, review, rubric
+from raybench.benchmarks.parts.hle.screening import decisions, plain, review, rubric
 from raybench.benchmarks.parts.hle.screening.review import Reviewed
 from raybench.errors import Problem, RunFailed
-from raybench.experiments.hle_screen.sets import Screened
+from raybench.experiments.hle_screen.register import Registered
 from raybench.pipeline import whole
 
-SHEET, GUIDE, IMAGES = "review.csv", "review.md", "review_images"
+REVIEW, AUDITED, GUIDE, IMAGES = "review", "audit", "review.md", "review_images"
 _LONGEST = 60
 
 
-def write(folder: Path, questions: Sequence[Screened], reviewers: int) -> Path | None:
+def write(
+    folder: Path, questions: Sequence[Registered], reviewers: int, *, name: str = REVIEW
+) -> Path | None:
     """Write the sheet of some questions into a folder and return it; None where there are none.
 
     A sheet that is there and says something else is somebody's work: the new one lies beside it.
@@ -24,15 +26,21 @@ def write(folder: Path, questions: Sequence[Screened], reviewers: int) -> Path |
         return None
     try:
         shown = [
-            Reviewed(it.entry.candidate.row, it.evidence, it.notes, _image(folder, number, it))
+            Reviewed(
+                it.row,
+                it.evidence,
+                (*it.notes, *decisions.told(it.reviews)),
+                _image(folder, number, it),
+                it.decided.rounds if name == REVIEW else (rubric.AUDIT, rubric.CONSENSUS),
+            )
             for number, it in enumerate(questions, start=1)
         ]
         whole.write(folder / GUIDE, [rubric.guide()])
         text = review.sheet(shown, reviewers=reviewers).encode()
-        path, number = folder / SHEET, 1
+        path, number = folder / f"{name}.csv", 1
         while path.exists() and path.read_bytes() != text:
             number += 1
-            path = folder / f"review-{number}.csv"
+            path = folder / f"{name}-{number}.csv"
         whole.write(path, [text])
     except OSError as error:
         raise RunFailed(
@@ -45,9 +53,9 @@ def write(folder: Path, questions: Sequence[Screened], reviewers: int) -> Path |
     return path
 
 
-def _image(folder: Path, number: int, question: Screened) -> str:
+def _image(folder: Path, number: int, question: Registered) -> str:
     """Write a question's image, if it has one, and return where it lies, seen from the sheet."""
-    uri = plain.text(question.entry.candidate.row, "image")
+    uri = plain.text(question.row, "image")
     if not uri:
         return ""
     kind, data = images.decoded(uri)

@@ -11,11 +11,14 @@ from typing import Any
 
 from raybench.benchmarks.parts.hle.screening import candidates
 from raybench.config import Config
+from raybench.experiments.hle_screen.register import Register
+from raybench.experiments.hle_screen.reviewed import Reviews
 from raybench.paths import expanded
 from raybench.pipeline import revisions, store, written_once
 from raybench.pipeline.digests import digest
-from raybench.pipeline.revisions import Revision
+from raybench.pipeline.revisions import Part, Revision
 from raybench.pipeline.written_once import Row, Rows
+from raybench.statements import Statement
 
 CANDIDATES, DATASET = "candidates", "dataset"
 """What a screening reads, as its inputs call it."""
@@ -25,18 +28,27 @@ CANDIDATES, DATASET = "candidates", "dataset"
 class Standing:
     """What candidates are compared with."""
 
-    newest: Revision | None
-    """As it lies there."""
+    register: Register
+    """As it lies there, with the reviews that this screening was given."""
     rows: Rows
     """Of the newest revision that is none of this screening's own."""
-    taken_out: Mapping[int, int]
-    """What rows said that left the dataset, and in which revision: they do not come back."""
-    held_out: frozenset[str]
-    """The ids of those of them that were never published: mended ones are not, either."""
+    waiting: Rows
+    """Unpublished questions of other screenings that reviewers may still approve."""
+    removed: frozenset[str]
+    """The ids of those of `rows` that leave the dataset, as reviewers decided against them."""
+    gone: Mapping[int, Statement]
+    """What rows said that do not come back as they were, and why not."""
+    parts: Mapping[str, Part]
+    """Where questions are, or were: mended ones stay on their side."""
 
     @classmethod
     def of(
-        cls, config: Config, resolved: Mapping[str, Any], conclusions: Sequence[str], asked: str
+        cls,
+        config: Config,
+        resolved: Mapping[str, Any],
+        conclusions: Sequence[str],
+        asked: str,
+        reviews: Reviews,
     ) -> "Standing":
         """Look at the dataset; `asked` is the digest of the candidates."""
         folder = expanded(config.hle_screen.dataset)
@@ -48,29 +60,66 @@ class Standing:
             # One that began with other candidates is not gone on with.
             if config.resume and store.inputs_of(run).get(CANDIDATES) == asked
         }
-        newest = revisions.read(folder)
-        before = _before(folder, newest, own)
+        register = Register.read(folder).with_reviews(reviews)
+        before = _before(folder, register.newest, own)
+        rows = before.rows if before else ()
+        published = {str(row["id"]) for row in rows}
+        others = [it for it in register if it.run not in own and it.key not in published]
+        removed = taken_out(config, register) & published
         gone = list(revisions.taken_out(folder))
+        parts: dict[str, Part] = {str(it.row["id"]): it.part for it in gone if it.part != "public"}
+        parts |= {it.key: it.part for it in register if it.panel == "accepted"}
         return cls(
-            newest,
-            before.rows if before else (),
-            {said(it.row): it.number for it in gone},
-            frozenset(str(it.row["id"]) for it in gone if it.held_out),
+            register,
+            rows,
+            tuple(it.row for it in others if it.active),
+            removed,
+            {
+                said(it.row): _not_approved(it.decided.state)
+                for it in others
+                if it.key in register.dropped
+            }
+            | {said(it.row): _left(f"in revision {it.number}") for it in gone}
+            | {said(row): _left("now") for row in rows if str(row["id"]) in removed},
+            parts,
         )
 
     @property
+    def newest(self) -> Revision | None:
+        """Return the newest revision, as it lies there."""
+        return self.register.newest
+
+    @property
     def keys(self) -> frozenset[str]:
-        """Return the ids of all questions that are there."""
+        """Return the ids of all questions that are there, published or not."""
         newest = self.newest.rows if self.newest else ()
-        return frozenset(str(row["id"]) for row in (*self.rows, *newest))
+        return frozenset(str(row["id"]) for row in (*self.rows, *newest, *self.waiting))
+
+    @property
+    def held_out(self) -> frozenset[str]:
+        """Return the ids of questions of which nothing was published, and nothing may be."""
+        return frozenset(key for key, part in self.parts.items() if part != "public")
 
     def digest(self) -> str:
         """Return the digest of what candidates are compared with."""
-        return written_once.digest_of(self.rows)
+        return written_once.digest_of((*self.rows, *self.waiting))
 
-    def without(self, keys: Collection[str]) -> Rows:
-        """Return what candidates are compared with when some questions go."""
-        return tuple(row for row in self.rows if str(row["id"]) not in keys)
+    def compared(self) -> Rows:
+        """Return what candidates are compared with: nothing that leaves the dataset."""
+        stays = (row for row in self.rows if str(row["id"]) not in self.removed)
+        return (*stays, *self.waiting)
+
+
+def taken_out(config: Config, register: Register) -> frozenset[str]:
+    """Return the ids of the questions that leave the dataset, as far as reviewers say so.
+
+    Without the two rounds only what they reject leaves.
+    """
+    if config.hle_screen.review == "required":
+        return register.dropped
+    return frozenset(
+        key for key in register.dropped if register.entries[key].decided.state == "rejected"
+    )
 
 
 def _before(folder: Path, revision: Revision | None, own: Collection[str]) -> Revision | None:
@@ -78,6 +127,24 @@ def _before(folder: Path, revision: Revision | None, own: Collection[str]) -> Re
         parent = revision.about["parent"]
         revision = None if parent is None else revisions.read(folder, parent)
     return revision
+
+
+def _left(when: str) -> Statement:
+    return Statement(
+        "screening.back",
+        "'question' left the dataset {when}, and comes back as it was: change what reviewers "
+        "found, or leave it out",
+        when=when,
+    )
+
+
+def _not_approved(state: str) -> Statement:
+    return Statement(
+        "screening.not_approved",
+        "'question' was not approved by reviewers ({state}), and comes back as it was: change what "
+        "they found, or leave it out",
+        state=state.replace("_", " "),
+    )
 
 
 def said(row: Row) -> int:

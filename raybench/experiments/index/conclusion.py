@@ -11,12 +11,12 @@ from raybench.benchmarks.parts.scores import Rules, Scores
 from raybench.benchmarks.parts.tally import Unit
 from raybench.config import Config
 from raybench.experiments.hle import beside as hle
-from raybench.experiments.index.report import columns, graders, sections
+from raybench.experiments.index.report import columns, graders, headline, sections
 from raybench.experiments.index.report.graders import Differences
 from raybench.experiments.index.report.programs import Programs
 from raybench.experiments.parts import models as models_asked
 from raybench.experiments.parts.outcome import Outcome
-from raybench.experiments.parts.questions import conditions, reading, token_limits
+from raybench.experiments.parts.questions import conditions, reading, referees, token_limits
 from raybench.experiments.parts.questions.ledger import Ledger
 from raybench.experiments.parts.questions.lookup import looked_up, withheld
 from raybench.experiments.parts.questions.setup import grading_of, repeats_of, shown_of
@@ -98,7 +98,9 @@ def concluded(
         reading.section(samples, rows, asking_of(config), withheld(data)),
     ]
     units = len(ledger.done)
+    answer = headline(view, shown[0].key, _unjudged(config, data))
     return Outcome(
+        answer=answer,
         metrics=metrics,
         counts={model: ledger.tally.counts(model) for model in models},
         failures=ledger.failures,
@@ -115,10 +117,12 @@ def concluded(
             "data": about,
             **watch.programs.told(),
             **limits,
+            **referees.referee_results(config, data),
             **conditions.deviations(config, data),
         },
-        settings=conditions.settings(config) | _settings(config),
+        settings=conditions.settings(config) | _settings(config, data),
         notes={
+            **({"Headline": answer} if answer else {}),
             **({"Grader": graders.NOTE} if watch.differences else {}),
             **conditions.narrowed(config, data),
             **token_limits.notes(limits),
@@ -129,14 +133,21 @@ def concluded(
     )
 
 
-def _settings(config: Config) -> dict[str, str]:
+def _settings(config: Config, data: Prepared) -> dict[str, str]:
     """Return the index's own settings that the numbers depend on, in words."""
+    checker = {"checker of mathematics": config.index.checker or "none: the script alone decides"}
     return {
-        "checker of mathematics": config.index.checker or "none: the script alone decides",
+        **(checker if referees.checked_benchmarks(data) else {}),
         "indices that lack benchmarks": "made of what there is (partial)"
         if config.index.partial
         else "refused",
     }
+
+
+def _unjudged(config: Config, data: Prepared) -> list[str]:
+    """Return the benchmarks that were not asked as no judge was there."""
+    left_out = [] if config.index.judges else data.left_out
+    return [name for name in left_out if benchmarks.load(name).judged]
 
 
 def _ruled_languages(data: Prepared) -> dict[str, Sequence[str]]:

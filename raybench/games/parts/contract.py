@@ -4,6 +4,11 @@ S is what a `State` holds, P its roles, Next its `to_move` with what `observe` a
 `legal` moves where they can be listed, U `apply`, Terminal `over`, R `scores`. A state is made from
 a seed, which decides everything random, and from moves, which are texts: the same seed and the same
 moves give an equal state, so that a game is replayed from these alone.
+
+ZeroSumEval's names for these are update_game (`apply`), player_definitions (`roles`), get_scores
+(`scores`), get_next_action (`to_move` and `observe`) and is_over (`over`). A PlayerDefinition of it
+is a role, the action that its `Observation` names, and the strategy `direct` where no other one is
+chosen. Its GameManager is `tournament.match.play`, its GamePoolManager `arena.pool.Pool`.
 """
 
 import random

@@ -52,6 +52,7 @@ def main() -> None:
     # never learns how a child ended.
     for number in (signal.SIGINT, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())  # a parent may have had signals blocked
     with contextlib.suppress(wire.ClosedError), socket.socket(fileno=os.dup(CONTROL)) as control:
         os.dup2(os.open(os.devnull, os.O_RDWR), CONTROL)
         header, _ = wire.receive(control)

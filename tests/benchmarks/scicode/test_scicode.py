@@ -158,42 +158,56 @@ def test_the_first_block_counts_and_its_imports_do_not() -> None:
 TWICE = "def double(x):\n    return 2 * x"
 
 
+NO_BLOCK = [
+    f"```\n{TWICE}\n```",
+    TWICE,
+    f"\n{TWICE}\n",
+    *(f"So:\n```{word}\n{TWICE}\n```" for word in ("py", "Python", "python3", "python3.12")),
+    *(f"So:\n```{word}\n{TWICE}\n```" for word in (" python", "python ", "{python}")),
+    f"```python\n{TWICE}",
+    f"```\n{TWICE}",
+    f"```python\n{TWICE}```",
+    f"```python\n{TWICE}\n```\n".replace("\n", "\r\n"),
+    f"```py\n{TWICE}\n```".replace("\n", "\r\n"),
+]
+"""Replies in which the authors' script finds code, and the methodology's regex none."""
+SEVERAL = f"```bash\npip install x\n```\n```python\n{TWICE}\n```\n```python\ndouble()\n```"
+
+
 @pytest.mark.sandbox
-@pytest.mark.parametrize(
-    "reply",
-    [
-        f"```\n{TWICE}\n```",
-        TWICE,
-        f"\n{TWICE}\n",
-        *(f"So:\n```{word}\n{TWICE}\n```" for word in ("py", "Python", "python3", "python3.12")),
-        *(f"So:\n```{word}\n{TWICE}\n```" for word in (" python", "python ", "{python}")),
-        f"```python\n{TWICE}",
-        f"```\n{TWICE}",
-        f"```python\n{TWICE}```",
-        f"```python\n{TWICE}\n```\n".replace("\n", "\r\n"),
-        f"```py\n{TWICE}\n```".replace("\n", "\r\n"),
-        f"```bash\npip install numpy\n```\n```python\n{TWICE}\n```\n```python\ndouble()\n```",
-    ],
-)
-def test_code_is_taken_from_wherever_it_stands(reply: str) -> None:
-    grade = SCICODE.grade(doubling(), reply)
+@pytest.mark.parametrize("reply", [*NO_BLOCK, SEVERAL])
+def test_the_improved_grader_takes_code_from_wherever_it_stands(reply: str) -> None:
+    grade = SCICODE.improved(doubling(), reply)
     assert (grade.reason, str(grade.answer).strip()) == ("right", TWICE)
+
+
+@pytest.mark.parametrize("reply", NO_BLOCK)
+def test_without_a_block_that_the_methodologys_regex_finds_there_is_no_code(reply: str) -> None:
+    grade = SCICODE.grade(doubling(), reply)
+    assert (grade.correct, grade.parsed, grade.reason[:7]) == (False, False, "no code")
+    assert SCICODE.rereads(doubling(), reply)
+
+
+@pytest.mark.sandbox
+def test_a_block_that_the_regex_finds_is_the_same_to_both_graders() -> None:
+    assert not SCICODE.rereads(doubling(), SEVERAL)
+    assert SCICODE.grade(doubling(), SEVERAL).correct
 
 
 @pytest.mark.sandbox
 def test_a_block_may_stand_in_one_line() -> None:
-    assert SCICODE.grade(doubling(), "```double = lambda x: 2 * x```").correct
+    assert SCICODE.improved(doubling(), "```double = lambda x: 2 * x```").correct
 
 
 @pytest.mark.parametrize("reply", ["", " \n\t", "```python\n```", "```\n\n```", "```py\n```"])
 def test_an_empty_reply_has_no_code(reply: str) -> None:
-    grade = SCICODE.grade(doubling(), reply)
-    assert (grade.correct, grade.parsed, grade.reason[:7]) == (False, False, "no code")
+    for grade in (SCICODE.grade(doubling(), reply), SCICODE.improved(doubling(), reply)):
+        assert (grade.correct, grade.parsed, grade.reason[:7]) == (False, False, "no code")
 
 
 @pytest.mark.sandbox
 def test_flags_are_told_of_the_code_with_its_imports() -> None:
-    reply = f"```py\nfrom os import _exit\n{TWICE}\n```"
+    reply = f"```python\nfrom os import _exit\n{TWICE}\n```"
     grade = SCICODE.grade(doubling(), reply)
     assert (grade.correct, grade.flags) == (True, (suspicion.EXIT,))
 

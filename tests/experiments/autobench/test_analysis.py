@@ -72,7 +72,7 @@ def test_a_chamber_is_shown_and_noted_in_one_line() -> None:
 
 def test_without_a_chamber_nothing_is_noted() -> None:
     outcome = concluded(journal(30), Settings(EIGHT), Kept(0))
-    assert outcome.notes == {}
+    assert {*outcome.notes} == {"Protocol"}
     found = {section.title: section for section in outcome.sections}
     assert code(found["Echo chambers"].text) == "echoes.none"
     assert validation.TITLE not in found
@@ -80,8 +80,10 @@ def test_without_a_chamber_nothing_is_noted() -> None:
 
 def test_one_table_has_every_rule_and_says_which_models_are_left_out() -> None:
     table = Table("mmlu", {model: float(n) for n, model in enumerate(EIGHT[:7])}, ("m07",))
-    made = analysed(journal(10), Settings(EIGHT), tables=[table], draws=50)
-    first, *_ = validation.sections(made)
+    records = journal(10)
+    made = analysed(records, Settings(EIGHT), tables=[table], draws=50)
+    scores = metrics(records, Settings(EIGHT), made.found)
+    first, *_ = validation.sections(made, scores, EIGHT)
     assert first.table is not None
     assert list(first.table.columns) == ["Rule", "τ, mmlu", "ρ, mmlu"]
     assert [row[0] for row in first.table.rows][:3] == [

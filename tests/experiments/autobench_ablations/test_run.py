@@ -74,6 +74,16 @@ def test_mlflow_has_what_results_have(finished: Path) -> None:
     assert check(finished, "autobench_ablations")
 
 
+def test_results_name_the_deviations_of_the_full_protocol(finished: Path) -> None:
+    told = results_of(finished, ABLATIONS)["run"]["deviations"]
+    assert {it["setting"] for it in told} == {
+        "autobench.restarts",
+        "autobench.faulty_tasks",
+        "autobench.fenced",
+        "autobench.constrained_ratings",
+    }
+
+
 def test_every_iteration_can_be_read_with_who_judged_it_under_which_variant(
     finished: Path,
 ) -> None:

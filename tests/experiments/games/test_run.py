@@ -102,6 +102,40 @@ def test_results_have_ratings_over_all_games_and_of_each(finished: Path) -> None
     assert all(of["ok"] > 0 for of in results["counts"].values())
 
 
+def test_every_match_is_won_drawn_or_lost_by_each_model_in_it(finished: Path) -> None:
+    run = last_run(finished, "games")
+    results = json.loads((run / "results.json").read_text())
+    metrics, records = results["models"], lines(run)
+    for game in ("games", *{it["game"] for it in records}):
+        of = [it for it in records if game in ("games", it["game"]) and it["void"] is None]
+        for model, told in metrics.items():
+            seated = [it for it in of if model in it["seats"].values()]
+            counts = [told[f"{game}/{name}"] for name in ("wins", "draws", "losses")]
+            against = counts[0]["n"]
+            assert against <= len(seated)
+            assert all(it["n"] == against for it in counts)
+            if against:
+                assert sum(it["value"] for it in counts) == against
+        chess = [it for it in of if it["game"] == game == "chess"]
+        drawn = sum(len({*it["scores"].values()}) == 1 for it in chess)
+        if game == "chess":
+            assert sum(told["chess/draws"]["value"] or 0 for told in metrics.values()) == 2 * drawn
+            wins, losses = (
+                sum(told[f"chess/{name}"]["value"] or 0 for told in metrics.values())
+                for name in ("wins", "losses")
+            )
+            assert wins == losses == len(chess) - drawn
+    board = (run / "leaderboard.csv").read_text().splitlines()[0]
+    assert all(f"games/{name}" in board for name in ("wins", "draws", "losses"))
+
+
+def test_results_name_what_deviates_from_the_source(finished: Path) -> None:
+    results = json.loads((last_run(finished, "games") / "results.json").read_text())
+    told = {it["setting"]: it["given"] for it in results["run"]["deviations"]}
+    assert set(told) == {"games.names", "games.rules.debate.closings"}
+    assert "werewolf" in told["games.names"]
+
+
 def test_transcripts_are_what_people_of_the_game_read(finished: Path) -> None:
     run = last_run(finished, "games")
     pgn = io.StringIO((run / "transcripts" / "chess.pgn").read_text())

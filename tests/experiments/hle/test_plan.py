@@ -14,7 +14,7 @@ from raybench import benchmarks, cli
 from raybench.config import Config
 from raybench.errors import Code, ConfigurationError
 from raybench.experiments import hle, index
-from raybench.pipeline.terms import models_of
+from raybench.pipeline.terms import asking_of, models_of
 from raybench.statements import Statement
 from raybench.tracking.plan import describe
 
@@ -43,6 +43,17 @@ def test_the_plan_says_what_is_asked_and_who_judges() -> None:
     assert itself["own"] == ["a"] and itself["itself"]
     several = hle.plan(configured("judges=[sim-judge,a]"))
     assert values(several.calls)["others"] != values(plan.calls)["others"]
+
+
+def test_the_first_of_the_rosters_judges_judges_by_default() -> None:
+    judges = "roster.judges=[{name: j, engine: simulated}, {name: k, engine: simulated}]"
+    config = configured(judges)
+    assert config.hle.judges == ["j"]
+    assert the("plan.judged", hle.plan(config).notes)["first"]
+    suite = configured(judges, experiment="suite")
+    assert (suite.index.judges, suite.index.checker, suite.hle.judges) == (["j"], "j", ["j"])
+    with refused("setting.missing", "hle.judges", kind=ConfigurationError):
+        configured("roster.judges=[]")
 
 
 def test_the_text_only_questions_can_be_asked_alone() -> None:
@@ -86,7 +97,7 @@ def test_what_is_wrong_is_said_with_its_mend(
 
 def test_in_the_index_it_is_left_out_without_a_judge_and_said_so() -> None:
     benchmarks = "benchmarks=[hle,mmlu_pro]"
-    told = describe(index.plan(configured(benchmarks, experiment="index")))
+    told = describe(index.plan(configured(benchmarks, "judges=[]", experiment="index")))
     assert "index.judges=[N" in told
     notes = index.plan(configured(benchmarks, "judges=[a]", experiment="index")).notes
     asked = [values(it) for it in notes if "hle: 38 " in it]
@@ -96,7 +107,7 @@ def test_in_the_index_it_is_left_out_without_a_judge_and_said_so() -> None:
         index.plan(configured("benchmarks=[mmlu_pro]", "judges=[a]", experiment="index"))
     )
     assert "judge" not in told
-    alone = configured("benchmarks=[hle]", experiment="index")
+    alone = configured("benchmarks=[hle]", "judges=[]", experiment="index")
     with refused("setting.conflict", None, kind=ConfigurationError) as caught:
         index.plan(alone)
     assert str(caught.value).startswith("hle ") and "index.judges" in str(caught.value)
@@ -141,6 +152,20 @@ def test_a_bound_of_the_judges_reasoning_is_a_deviation_that_the_plan_names() ->
     assert the("plan.judge_chars", bounded.notes) == told
     with refused("setting.range", "hle.judge_chars", given=0):
         configured(hosted, "judges=[a]", "judge_chars=0")
+
+
+def test_what_becomes_of_the_prompt_for_models_without_a_system_role_is_a_setting() -> None:
+    models = "roster.models=[{name: a, engine: simulated, system_role: false}]"
+    judge = "judges=[sim-judge]"
+    assert the("plan.without_system_role", hle.plan(configured(models, judge)).notes) == {
+        "models": "a"
+    }
+    separate = configured(models, judge, "without_system_role=separate")
+    notes = [it for it in hle.plan(separate).notes if isinstance(it, Statement)]
+    assert "plan.without_system_role" not in map(code, notes)
+    assert asking_of(separate).system_apart and not asking_of(configured(models)).system_apart
+    with refused("setting.choice", "hle.without_system_role", given="left out"):
+        configured("without_system_role='left out'")
 
 
 def test_judges_read_a_system_prompt_as_the_paper_has_it_unless_told_otherwise() -> None:

@@ -6,13 +6,14 @@ import io
 import json
 import os
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hle_rows import choice, png, uri
 from reading import read_back, whole
 from refusals import refused
-from screening import batch, configured, lines, rows, screened
+from screening import batch, configured, fill, lines, private_sheet, rows, screened
 from statements import code, the, values
 
 from raybench.benchmarks.parts.hle.screening import holdout
@@ -22,6 +23,7 @@ from raybench.experiments.hle_screen import report, sets
 from raybench.experiments.parts.questions.units import HIDDEN
 from raybench.pipeline import revisions
 
+publishing = partial(configured, review="skip")
 KEYS = tuple(f"q{number:02d}" for number in range(40))
 
 
@@ -41,7 +43,7 @@ def test_every_candidate_is_in_one_set_with_its_evidence(tmp_path: Path) -> None
     )
     given: list[Any] = [*rows("a", "b", "c", "d", "e", "f"), choice("m"), other, "{broken"]
     marks = {"a": "ww", "b": "wR", "c": "we", "d": "wu", "e": "Ru", "f": "rw", "m": "Rw", "n": "RR"}
-    config = configured(tmp_path, given, private=0.0)
+    config = publishing(tmp_path, given, private=0.0)
     outcome, _ = screened(config, marks)
     found = {it: list(lines(outcome, it)) for it in ("accepted", "rejected", "undecided")}
     assert found == {
@@ -69,7 +71,7 @@ def test_every_candidate_is_in_one_set_with_its_evidence(tmp_path: Path) -> None
 
 
 def test_a_reply_that_was_cut_proves_nothing_until_somebody_accepts_it(tmp_path: Path) -> None:
-    config = configured(tmp_path, rows("a", "b"), private=0.0)
+    config = publishing(tmp_path, rows("a", "b"), private=0.0)
     outcome, first = screened(config, {"a": "wc", "b": "we"})
     assert list(lines(outcome, "undecided")) == ["a", "b"]
     assert outcome.about["screening"]["revision"] is None
@@ -84,13 +86,13 @@ def test_a_reply_that_was_cut_proves_nothing_until_somebody_accepts_it(tmp_path:
     outcome, third = screened(config, {})
     assert third == first
     assert list(lines(outcome, "undecided")) == ["a", "b"]
-    assert "concluded otherwise: a." in outcome.notes["Still there"]
+    assert values(outcome.notes["Still there"])["names"] == "a"
     assert ids(dataset(config).public) == ["a"]
 
 
 def test_models_without_eyes_do_not_count_for_questions_with_an_image(tmp_path: Path) -> None:
     shown = rows("a", "b", image=uri(png()))
-    config = configured(tmp_path, shown, private=0.0)
+    config = publishing(tmp_path, shown, private=0.0)
     outcome, folder = screened(config, {"a": "wi", "b": "ii"})
     assert lines(outcome, "accepted")["a"]["models"] == ("able",)
     assert "takes images" in lines(outcome, "undecided")["b"]["evidence"]
@@ -102,7 +104,7 @@ def test_models_without_eyes_do_not_count_for_questions_with_an_image(tmp_path: 
 def test_the_rule_for_repeats_compares_with_guessing(tmp_path: Path) -> None:
     given = [choice("m"), *rows("a")]
     marks = {"m": "RwwwwwwwwR"[:8] + "RR", "a": "w" * 10}
-    config = configured(tmp_path, given, private=0.0, rule="worse_than_chance", repeats=5)
+    config = publishing(tmp_path, given, private=0.0, rule="worse_than_chance", repeats=5)
     outcome, _ = screened(config, marks)
     assert list(lines(outcome, "accepted")) == ["a"]
     assert code(values(outcome.sections[0].text)["orders"]) == "orders.none"
@@ -117,7 +119,7 @@ def test_nothing_of_what_is_held_out_is_told_but_its_id_and_the_evidence(tmp_pat
     secret = {key: f"secret-{key}" for key in KEYS}
     given = [row | {"answer": secret[row["id"]]} for row in rows(*KEYS)]
     marks = {key: ("ww", "wu", "Rw", "we")[place % 4] for place, key in enumerate(KEYS)}
-    config = configured(tmp_path, given, private=0.5)
+    config = publishing(tmp_path, given, private=0.5)
     outcome, folder = screened(config, marks)
     held = {key for key in KEYS if holdout.is_private(key, seed=0, share=0.5)}
     hidden = {key for key in held if marks[key] != "Rw"}
@@ -140,25 +142,25 @@ def test_nothing_of_what_is_held_out_is_told_but_its_id_and_the_evidence(tmp_pat
         assert not any(secret[key] in path.read_text() for key in hidden)
     there = dataset(config)
     assert set(ids(there.private)) == {key for key in held if marks[key] == "ww"}
-    sheet = revisions.held_out(Path(config.hle_screen.dataset), there.number) / "review.csv"
+    sheet = private_sheet(config, folder)
     assert all(secret[key] in sheet.read_text() for key in ids(there.private))
     for path in Path(config.hle_screen.dataset, "revisions").rglob("*.json*"):
         assert not any(secret[key] in path.read_text() for key in hidden)
 
 
 def test_a_reason_that_only_a_held_out_question_has_is_withheld(tmp_path: Path) -> None:
-    config = configured(tmp_path, rows("a", "b"), private=1.0)
+    config = publishing(tmp_path, rows("a", "b"), private=1.0)
     outcome, _ = screened(config, {"a": "wu", "b": "Ru"})
     # The same is said of b, which was turned down and may be shown.
     assert outcome.failures and all(each["why"] != sets.WITHHELD for each in outcome.failures)
-    config = configured(tmp_path, rows("c"), private=1.0)
+    config = publishing(tmp_path, rows("c"), private=1.0)
     outcome, _ = screened(config, {"c": "wu"})
     assert [each["why"] for each in outcome.failures] == [sets.WITHHELD]
 
 
 def test_of_what_repeats_a_held_out_question_only_that_is_told(tmp_path: Path) -> None:
-    screened(configured(tmp_path, rows("old"), private=1.0), {"old": "ww"})
-    screened(configured(tmp_path, rows("seen"), private=0.0), {"seen": "ww"})
+    screened(publishing(tmp_path, rows("old"), private=1.0), {"old": "ww"})
+    screened(publishing(tmp_path, rows("seen"), private=0.0), {"seen": "ww"})
     wrong = {"answer_type": "multipleChoice", "answer": "the secret"}
     old, seen, new = rows("old", "seen", "new")
     given = [
@@ -170,7 +172,7 @@ def test_of_what_repeats_a_held_out_question_only_that_is_told(tmp_path: Path) -
         rows("free")[0] | wrong | {"id": "4"},
         rows("tree")[0] | wrong | {"id": "4"},
     ]
-    config = configured(tmp_path, given, private=1.0)
+    config = publishing(tmp_path, given, private=1.0)
     outcome, _ = screened(config, {"new": "ww"})
     found = {(row["line"], row["id"]): row["reasons"] for row in outcome.files["invalid.jsonl"]}
     for place, same in ((2, "1"), (3, "old"), (4, "2")):
@@ -188,64 +190,52 @@ def test_of_what_repeats_a_held_out_question_only_that_is_told(tmp_path: Path) -
 # --------------------------------------------------------------------------------- reviewers
 
 
-def filled(sheet: Path, **decisions: str) -> str:
-    """Fill in the second round of a sheet, as a spreadsheet may save it."""
-    there = list(csv.DictReader(io.StringIO(sheet.read_text())))
-    for row in there:
-        if row["round"] == "2" and row["id"] in decisions:
-            row |= {"decision": decisions[row["id"]], "score": "0", "reviewer": "R"}
-            row["comments"] = f"look at {row['question']}"
-    path = sheet.with_name("filled.csv")
-    with path.open("w", newline="") as file:
-        table = csv.DictWriter(file, list(there[0]))
-        table.writeheader()
-        table.writerows(there)
-    return str(path)
-
-
 def test_what_reviewers_turned_down_leaves_and_does_not_come_back_as_it_was(
     tmp_path: Path,
 ) -> None:
     marks = dict.fromkeys("abcd", "ww")
-    _, folder = screened(configured(tmp_path, rows("a", "b"), private=0.0), marks)
-    config = configured(tmp_path, rows("c", "d"), private=1.0)
-    screened(config, marks)
-    private = revisions.held_out(Path(config.hle_screen.dataset), 2) / "review.csv"
-    sheets = [filled(folder / "review.csv", a="reject", b="accept"), filled(private, c="reject")]
-    config = configured(tmp_path, None, reviewed=sheets, judges=[])
+    _, folder = screened(publishing(tmp_path, rows("a", "b"), private=0.0), marks)
+    config = publishing(tmp_path, rows("c", "d"), private=1.0)
+    _, second = screened(config, marks)
+    private = private_sheet(config, second)
+    sheets = [
+        fill(folder / "review.csv", {}, {"a": "reject", "b": "accept"}),
+        fill(private, {}, {"c": "reject"}),
+    ]
+    config = publishing(tmp_path, None, reviewed=sheets, judges=[])
     outcome, _ = screened(config, {})
     assert outcome.about["screening"]["removed"] == ["a", "c"]
     assert (ids(dataset(config).public), ids(dataset(config).private)) == (["b"], ["d"])
     # Nobody was asked: nobody is ranked, and there are no sets.
     assert (outcome.metrics, outcome.counts) == ({}, {})
     assert list(outcome.files) == ["reviewed.jsonl"]
-    assert [it.title for it in outcome.sections] == [report.REVIEWED]
+    assert [it.title for it in outcome.sections] == [report.STATES, report.REVIEWED]
     assert not {"Candidates", "Passed", "Sets", "Judged by"} & outcome.notes.keys()
     told = list(outcome.files["reviewed.jsonl"])
     states = {row["id"]: row["state"] for row in told}
-    assert states == {"a": "turned down", "b": "approved", "c": "turned down", "d": "open"}
+    assert states == {"a": "rejected", "b": "published", "c": "rejected", "d": "held_out"}
     assert "look at" not in json.dumps(told)
     # As they were they do not come back, whatever they are called; mended they do, where they were.
     mended = [row | {"answer": "43"} for row in rows("a", "c")]
     for sheets_given in (sheets, []):
-        again = configured(tmp_path, rows("a", "c"), reviewed=sheets_given)
+        again = publishing(tmp_path, rows("a", "c"), reviewed=sheets_given)
         assert not batch(again).valid
-        other = configured(tmp_path, [rows("a")[0] | {"id": "new"}], reviewed=sheets_given)
+        other = publishing(tmp_path, [rows("a")[0] | {"id": "new"}], reviewed=sheets_given)
         (why,) = batch(other).invalid[0].candidate.reasons
         assert (code(why), values(why)) == ("screening.back", {"when": "in revision 3"})
-    config = configured(tmp_path, mended, private=0.0, reviewed=sheets)
+    config = publishing(tmp_path, mended, private=0.0, reviewed=sheets)
     screened(config, marks)
     assert (ids(dataset(config).public), ids(dataset(config).private)) == (["b", "a"], ["d", "c"])
     # The old sheets speak of the old versions.
-    config = configured(tmp_path, rows("e"), private=0.0, reviewed=sheets)
+    config = publishing(tmp_path, rows("e"), private=0.0, reviewed=sheets)
     screened(config, {"e": "ww"})
     assert ids(dataset(config).public) == ["b", "a", "e"]
 
 
 def test_reviews_count_though_no_candidate_is_valid(tmp_path: Path) -> None:
-    config = configured(tmp_path, rows("a", "b"), private=0.0)
+    config = publishing(tmp_path, rows("a", "b"), private=0.0)
     _, folder = screened(config, {"a": "ww", "b": "ww"})
-    config.hle_screen.reviewed = [filled(folder / "review.csv", a="reject")]
+    config.hle_screen.reviewed = [fill(folder / "review.csv", {}, {"a": "reject"})]
     outcome, _ = screened(config, {})
     assert outcome.about["screening"]["tried"] == 0
     assert list(outcome.files) == ["invalid.jsonl", "reviewed.jsonl"]
@@ -258,11 +248,11 @@ def test_reviews_count_though_no_candidate_is_valid(tmp_path: Path) -> None:
 
 
 def test_a_question_mended_in_the_same_screening_stays_on_its_side(tmp_path: Path) -> None:
-    config = configured(tmp_path, rows("a"), private=1.0)
-    screened(config, {"a": "ww"})
-    sheet = revisions.held_out(Path(config.hle_screen.dataset), 1) / "review.csv"
+    config = publishing(tmp_path, rows("a"), private=1.0)
+    _, first = screened(config, {"a": "ww"})
+    sheet = private_sheet(config, first)
     given = [row | {"answer": "43"} for row in rows("a")]
-    config = configured(tmp_path, given, private=0.0, reviewed=[filled(sheet, a="reject")])
+    config = publishing(tmp_path, given, private=0.0, reviewed=[fill(sheet, {}, {"a": "reject"})])
     outcome, folder = screened(config, {"a": "ww"})
     assert lines(outcome, "accepted")["a"]["private"] is True
     assert "question" not in lines(outcome, "accepted")["a"]
@@ -271,7 +261,7 @@ def test_a_question_mended_in_the_same_screening_stays_on_its_side(tmp_path: Pat
 
 
 def test_a_sheet_that_somebody_filled_in_is_not_written_over(tmp_path: Path) -> None:
-    config = configured(tmp_path, rows("a", "b"), private=0.0)
+    config = publishing(tmp_path, rows("a", "b"), private=0.0)
     _, folder = screened(config, {"a": "ww", "b": "wc"})
     sheet = folder / "review.csv"
     sheet.write_text(sheet.read_text() + "mine")
@@ -290,7 +280,7 @@ def test_a_sheet_that_cannot_be_read_is_said(tmp_path: Path) -> None:
         ("sheet.csv", "row 2: lacks 'reviewer', [^;]*$"),
         ("empty.csv", "no row"),
     ):
-        config = configured(tmp_path, None, reviewed=[str(tmp_path / name)])
+        config = publishing(tmp_path, None, reviewed=[str(tmp_path / name)])
         with refused(
             "file.unreadable",
             "hle_screen.reviewed",
@@ -305,7 +295,7 @@ def test_a_sheet_that_cannot_be_read_is_said(tmp_path: Path) -> None:
 
 
 def test_the_panels_numbers_are_over_what_was_tried_and_say_so(tmp_path: Path) -> None:
-    config = configured(tmp_path, rows("a", "b", "c", "d"), private=0.0)
+    config = publishing(tmp_path, rows("a", "b", "c", "d"), private=0.0)
     outcome, _ = screened(config, {"a": "ww", "b": "Rw", "c": "Rw", "d": "RR"})
     shares = {
         model: (it["hle/accuracy"].value, it["hle/answered"].n)
@@ -318,16 +308,16 @@ def test_the_panels_numbers_are_over_what_was_tried_and_say_so(tmp_path: Path) -
     assert list(panel.table.rows) == [("able", 4, 3, 2, 4, 3, 0), ("dull", 4, 1, 0, 4, 1, 0)]
     funnel = next(it for it in outcome.sections if it.title == report.FUNNEL)
     assert funnel.table is not None
-    assert [row[1] for row in funnel.table.rows] == [4, 4, 4, 1, 3, 0, 1, 0]
+    assert [row[1] for row in funnel.table.rows] == [4, 4, 4, 1, 3, 0, 0, 1, 0, 0]
 
 
 def test_what_the_settings_keep_it_from_telling_is_told_at_the_end_too(tmp_path: Path) -> None:
-    config = configured(tmp_path, [choice("m"), *rows("a")], private=0.0)
+    config = publishing(tmp_path, [choice("m"), *rows("a")], private=0.0)
     outcome, _ = screened(config, {"m": "wR", "a": "ww"})
     assert "Beware" not in outcome.notes
     alone = tmp_path / "alone"
     alone.mkdir()
-    config = configured(alone, [choice("m"), *rows("a")], private=0.0)
+    config = publishing(alone, [choice("m"), *rows("a")], private=0.0)
     del config.roster.models[1:]
     before = batch(config).caveats(config)
     outcome, _ = screened(config, {"m": "R", "a": "w"})
@@ -336,7 +326,7 @@ def test_what_the_settings_keep_it_from_telling_is_told_at_the_end_too(tmp_path:
 
 
 def test_shares_are_of_those_that_came_so_far(tmp_path: Path) -> None:
-    config = configured(tmp_path, [*rows("a", "b", "c", "d"), "{broken"], private=0.0)
+    config = publishing(tmp_path, [*rows("a", "b", "c", "d"), "{broken"], private=0.0)
     outcome, _ = screened(config, {"a": "ww", "b": "ww", "c": "Rw", "d": "we"})
     funnel = next(it for it in outcome.sections if it.title == report.FUNNEL)
     assert funnel.table is not None
@@ -347,13 +337,15 @@ def test_shares_are_of_those_that_came_so_far(tmp_path: Path) -> None:
         (2, 0.5),  # passed, of those tried
         (1, 0.25),  # answered
         (1, 0.25),  # undecided
+        (0, 0.0),  # wait for review
         (2, 1.0),  # published, of those that passed
         (0, 0.0),  # held out
+        (0, 0.0),  # held out, late
     ]
 
 
 def test_a_model_without_a_verdict_answered_no_share_of_anything(tmp_path: Path) -> None:
-    config = configured(tmp_path, rows("a", "b", "c"), private=0.0)
+    config = publishing(tmp_path, rows("a", "b", "c"), private=0.0)
     outcome, _ = screened(config, {"a": "we", "b": "uc", "c": "Ru"})
     answered = {model: it["hle/answered"] for model, it in outcome.metrics.items()}
     # Of b nothing is known of either.

@@ -1,14 +1,14 @@
 """What a screening tells before it asks anybody: its plan, and mistakes."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 from command import run_command
 from hle_rows import exact
 from refusals import refused
-from statements import code, the
+from statements import code, the, values
 
 from raybench import cli
 from raybench.config import Config
@@ -24,7 +24,7 @@ def configured(*overrides: str) -> Config:
     """Check what a command line says; three stand-ins are the panel."""
     roster = ["roster=simulated", f"roster.models=[{MODELS}]", "runs_dir=/tmp/none"]
     named = ["+experiment=hle_screen", *roster, "dataset=/tmp/none/look", *overrides]
-    return cli.check(cli.compose(cli.at_home(named)))
+    return cli.check(cli.compose(cli.with_tables(cli.at_home(named))))
 
 
 def planned(*overrides: str) -> str:
@@ -73,9 +73,8 @@ def caveats(*overrides: str) -> list[Statement]:
     """Return what a plan says about the screening but how many candidates there are."""
     notes = hle_screen.plan(configured("candidates=samples", "dry_run=true", *overrides)).notes
     of = (it for it in notes if isinstance(it, Statement))
-    return [
-        it for it in of if it.code.startswith("screening.") and it.code != "screening.candidates"
-    ]
+    always = ("screening.candidates", "screening.review", "screening.no_search")
+    return [it for it in of if it.code.startswith("screening.") and it.code not in always]
 
 
 @pytest.mark.parametrize("name", CAVEATS)
@@ -92,6 +91,32 @@ def test_settings_that_keep_it_from_nothing_are_not_told_of() -> None:
         *("repeats=3", "temperature=0.7"),
         *("+roster.judges=[{name: j, engine: simulated}]", "judges=[j]", "rule=worse_than_chance"),
     )
+
+
+def test_the_plan_says_whether_anything_is_published_without_review() -> None:
+    given = ("candidates=samples", "judges=[a]", "dry_run=true")
+    required, skipped = (
+        {
+            it.code
+            for it in hle_screen.plan(configured(*given, *more)).notes
+            if isinstance(it, Statement)
+        }
+        for more in ((), ("review=skip",))
+    )
+    assert "screening.review" in required and "screening.no_review" in skipped
+
+
+def test_the_plan_says_whether_a_search_is_tried() -> None:
+    given = ("candidates=samples", "judges=[a]", "dry_run=true")
+    told = [it for it in hle_screen.plan(configured(*given)).notes if isinstance(it, Statement)]
+    assert "screening.no_search" in {it.code for it in told}
+    plan = hle_screen.plan(configured(*given, "search={c: b}"))
+    assert set(values(the_statement(plan.notes, "screening.search"))) == {"pairs"}
+
+
+def the_statement(notes: Sequence[str], named: str) -> Statement:
+    (found,) = [it for it in notes if isinstance(it, Statement) and it.code == named]
+    return found
 
 
 def test_it_publishes_where_the_exam_reads() -> None:
@@ -120,6 +145,17 @@ MISTAKES: Mapping[str, tuple[tuple[str, ...], Code, str, object]] = {
     "share": (
         ("private=20", "candidates=samples"), "setting.range", "hle_screen.private", 20.0
     ),
+    "review": (
+        ("review=skipped", "candidates=samples"), "setting.choice", "hle_screen.review", "skipped"
+    ),
+    "nobody searches": (
+        ("search={x: a}", "candidates=samples", "judges=[a]"),
+        "setting.choice", "hle_screen.search", "x",
+    ),
+    "searches and does not": (
+        ("search={a: b, b: c}", "candidates=samples", "judges=[a]"),
+        "setting.conflict", "hle_screen.search", "b",
+    ),
     "reviewers": (
         ("reviewers=4", "candidates=samples"), "setting.range", "hle_screen.reviewers", 4
     ),
@@ -143,7 +179,7 @@ MISTAKES: Mapping[str, tuple[tuple[str, ...], Code, str, object]] = {
         "file.missing", "hle_screen.candidates", "none.jsonl",
     ),
 }  # fmt: skip
-PROPOSED = {"rule": "stumps", "prompt": "single"}
+PROPOSED = {"rule": "stumps", "review": "skip", "prompt": "single"}
 
 
 @pytest.mark.parametrize("name", MISTAKES)

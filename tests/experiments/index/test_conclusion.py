@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from statements import values
+from statements import code, values
 
 from raybench import benchmarks, cli
 from raybench.benchmarks import Draw
@@ -19,11 +19,15 @@ from raybench.experiments.parts.questions.ledger import Ledger
 from raybench.experiments.parts.questions.lookup import withheld
 from raybench.experiments.parts.questions.setup import prepared
 from raybench.pipeline.datasets import Dataset
+from raybench.statements import Statement
 from raybench.tracking.leaderboard import alarms
 
 NONE = Path("/nowhere")
 MODELS = {"able": 0, "dull": 3}
 """Which of every four questions each gets wrong, and as many more."""
+
+
+UNJUDGED = ("index.judges=[]", "index.checker=null")
 
 
 def configured(*overrides: str) -> Config:
@@ -66,8 +70,13 @@ def records(data: Iterable[Dataset]) -> Iterator[dict[str, Any]]:
 Change = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-def outcome_of(folder: Path, *overrides: str, change: Change = lambda record: record) -> Outcome:
-    config = configured(*overrides)
+def outcome_of(
+    folder: Path,
+    *overrides: str,
+    change: Change = lambda record: record,
+    none: tuple[str, ...] = UNJUDGED,
+) -> Outcome:
+    config = configured(*none, *overrides)
     data = prepared(config, folder)
     watch = Watch(config)
     ledger = Ledger(len(MODELS), [watch])
@@ -86,6 +95,31 @@ def test_what_is_refused_to_all_comes_last_and_the_rest_in_order(outcome: Outcom
     indices = ["index/math", "index/coding", "index/multilingual"]
     assert keys[:4] == [*indices, "mmlu_pro/accuracy"]
     assert keys[-2:] == ["index/intelligence", "scicode/main_problems"]
+
+
+def test_without_a_judge_the_headline_says_which_index_leads_and_how_to_get_the_rest(
+    outcome: Outcome, tmp_path: Path
+) -> None:
+    assert code(outcome.answer) == "index.no_judge"
+    told = values(outcome.answer)
+    assert (told["key"], told["lacking"]) == (outcome.columns[0].key, "HLE")
+    assert outcome.notes["Headline"] == outcome.answer
+    assert "judges" not in outcome.about
+    chosen = outcome_of(tmp_path, "index.repeats=1", "index.benchmarks=[mmlu_pro,gpqa_diamond]")
+    assert chosen.answer == "" and "Headline" not in chosen.notes
+
+
+def coded(made: Outcome) -> set[str]:
+    return {it.code for it in made.notes.values() if isinstance(it, Statement)}
+
+
+def test_who_judged_and_checked_is_told(tmp_path: Path) -> None:
+    judge = "roster.judges=[{name: j, engine: simulated}]"
+    made = outcome_of(tmp_path, judge, "index.benchmarks=[math_500]", none=())
+    assert made.about["checker"] == made.settings["checker of mathematics"] == "j"
+    assert "referees.others" in coded(made)
+    none = outcome_of(tmp_path / "none", judge, "index.benchmarks=[math_500]")
+    assert none.about["checker"] is None and "referees.others" not in coded(none)
 
 
 def test_guessing_has_a_level_where_there_are_options(outcome: Outcome) -> None:

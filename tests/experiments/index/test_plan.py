@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import contest
 import pytest
@@ -19,9 +20,11 @@ from raybench import benchmarks, cli, sandbox
 from raybench.config import Config
 from raybench.errors import Code, ConfigurationError, RunFailed
 from raybench.experiments import index
-from raybench.experiments.parts.questions.setup import others_of, prepared
+from raybench.experiments.parts.questions import conditions
+from raybench.experiments.parts.questions.referees import others_of
+from raybench.experiments.parts.questions.setup import prepared
 from raybench.pipeline import shards
-from raybench.pipeline.terms import models_of
+from raybench.pipeline.terms import asking_of, models_of
 from raybench.sandbox import Settings, environments, interpreters
 from raybench.sandbox.environments import Environment
 from raybench.statements import Statement
@@ -161,14 +164,142 @@ def test_a_wrong_gold_is_found(tmp_path: Path) -> None:
 def test_the_plan_counts_units_and_names_the_data() -> None:
     plan = index.plan(configured("data=samples", "limit=2"))
     told = describe(plan)
-    # 2 questions of mmlu_pro, gpqa x 5, math x 3, aime x 10, a whole problem of scicode (2) x 3,
-    # livecodebench x 3, and 8 languages x 2 of the other two
-    assert f"Units       {3 * (2 + 10 + 6 + 20 + 6 + 6 + 16 + 16)} units" in told
+    # 2 questions of mmlu_pro and of hle, gpqa x 5, math x 3, aime x 10, a whole problem of
+    # scicode (2) x 3, livecodebench x 3, and 8 languages x 2 of the other two
+    assert f"Units       {3 * (2 + 2 + 10 + 6 + 20 + 6 + 6 + 16 + 16)} units" in told
     programs = the("plan.programs", plan.notes)
     assert programs["benchmarks"] == "scicode, livecodebench"
     (gpqa,) = (values(it) for it in plan.notes if it.startswith("gpqa_diamond: "))
     assert (gpqa["questions"], gpqa["repeats"], gpqa["origin"]) == (2, 5, "samples")
-    assert "no checker" in told
+
+
+MATHS = "benchmarks=[hle,math_500,aime_2024]"
+
+
+def coded(*overrides: str) -> dict[str, Mapping[str, Any]]:
+    """Return the notes of a plan that have a code."""
+    notes = index.plan(configured("data=samples", "limit=2", *overrides)).notes
+    return {it.code: it.values for it in notes if isinstance(it, Statement)}
+
+
+def test_the_first_of_the_rosters_judges_judges_and_checks_and_the_plan_says_so() -> None:
+    two = (
+        "roster.judges=[{name: j, engine: simulated}, {name: k, engine: simulated}]",
+        MATHS,
+    )
+    config = configured(*two)
+    assert (config.index.judges, config.index.checker) == (["j"], "j")
+    notes = coded(*two)
+    assert (notes["plan.judged"]["judges"], notes["plan.judged"]["first"]) == ("j", True)
+    assert (notes["plan.checked"]["checker"], notes["plan.checked"]["first"]) == ("j", True)
+    assert "referees.others" in notes, "the methodology has other models"
+    plan = index.plan(configured("data=samples", "limit=2", *two))
+    assert {it.name for it in plan.referees} == {"j", "j (judge)"}
+    assert values(plan.calls)["others"] == ["the checker", "the judge"]
+    other = coded(*two, "judges=[k]", "checker=k")
+    assert (other["plan.judged"]["judges"], other["plan.judged"]["first"]) == ("k", False)
+    assert (other["plan.checked"]["checker"], other["plan.checked"]["first"]) == ("k", False)
+
+
+def test_none_can_be_asked_for_and_the_plan_says_what_that_costs() -> None:
+    config = configured(MATHS, "judges=[]", "checker=null", "data=samples")
+    assert (config.index.judges, config.index.checker) == ([], None)
+    plan = index.plan(config)
+    notes = {it.code: it.values for it in plan.notes if isinstance(it, Statement)}
+    assert notes["plan.unchecked"]["benchmarks"] == "math_500, aime_2024"
+    assert not {"plan.judged", "plan.checked", "referees.others"} & notes.keys()
+    assert (plan.referees, values(plan.calls)["others"]) == ((), [])
+    with shards.scratch() as folder:
+        left_out = prepared(config, folder).left_out
+    assert code(left_out["hle"]) == "left_out.unjudged"
+    assert "Intelligence" in values(left_out["hle"])["indices"]
+
+
+def test_a_roster_without_judges_has_none() -> None:
+    config = configured("roster.judges=[]")
+    assert (config.index.judges, config.index.checker, config.hle.judges) == ([], None, [])
+
+
+def test_who_has_nothing_to_judge_or_check_is_not_asked_and_needs_no_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("A_KEY", raising=False)
+    far = "{base_url: 'http://127.0.0.1:1/v1', api_key_env: A_KEY}"
+    judge = f"roster.judges=[{{name: j, engine: openai, weights: w, options: {far}}}]"
+    plan = index.plan(configured("data=samples", judge, "benchmarks=[gpqa_diamond]"))
+    assert plan.referees == () and values(plan.calls)["others"] == []
+    for benchmark in ("hle", "math_500"):
+        with refused("environment.variable", given="A_KEY", kind=ConfigurationError):
+            configured("data=samples", judge, f"benchmarks=[{benchmark}]")
+
+
+def test_who_judges_or_checks_itself_is_told() -> None:
+    notes = coded(MATHS, "judges=[a]", "checker=b")
+    assert notes["plan.judged"]["own"] == ["a"]
+    assert notes["referees.checks_itself"] == {"checker": "b"}
+    weights = "roster.models=[{name: m, weights: w/x}, {name: n, weights: w/y}]"
+    judges = "roster.judges=[{name: j, weights: w/x}]"
+    assert coded(MATHS, weights, judges)["referees.same_weights"]["alike"] == {"j": ["m"]}
+    other = "roster.judges=[{name: j, weights: w/z}]"
+    assert "referees.same_weights" not in coded(MATHS, weights, other)
+    assert "referees.same_weights" not in coded(MATHS)
+
+
+@pytest.mark.parametrize(
+    ("override", "told"),
+    [
+        ("temperature=null", {"temperature": None}),
+        ("max_tokens=512", {"max_tokens": 512}),
+        ("repeats=2", {"repeats": 2}),
+    ],
+)
+def test_another_sampling_than_the_methodologys_is_a_deviation(
+    override: str, told: dict[str, Any]
+) -> None:
+    assert coded("benchmarks=[mgsm]", override)["deviation.sampling"]["otherwise"] == told
+    assert "deviation.sampling" not in coded("benchmarks=[mgsm]")
+    config = configured("data=samples", "benchmarks=[mgsm]", override)
+    with shards.scratch() as folder:
+        deviations = conditions.deviations(config, prepared(config, folder))
+    assert deviations == {"sampling": told}
+
+
+def test_the_letters_of_a_questions_own_options_are_a_deviation() -> None:
+    listed = coded("benchmarks=[mmlu_pro,gpqa_diamond]", "letters=listed")
+    assert listed["deviation.letters"] == {"benchmarks": "mmlu_pro"}
+    assert "deviation.letters" not in coded("benchmarks=[mmlu_pro]")
+    assert "deviation.letters" not in coded("benchmarks=[gpqa_diamond]", "letters=listed")
+    config = configured("data=samples", "benchmarks=[mmlu_pro]", "letters=listed")
+    with shards.scratch() as folder:
+        assert conditions.deviations(config, prepared(config, folder)) == {"letters": "listed"}
+    question = {"question_id": 1, "question": "?", "options": ["x", "y", "z"], "answer": "A"}
+    (asked,) = benchmarks.load("mmlu_pro").prompt(
+        question, draw=asking_of(config).draw({"repeat": 0})
+    )
+    assert "'Answer: A/B/C'" in asked.content
+
+
+def test_models_that_reason_are_told_to_think_in_one_benchmark_and_the_plan_says_so() -> None:
+    model = "roster.models=[{name: r, engine: simulated, reasoning: true}]"
+    asked = "benchmarks=[mmlu_pro,multilingual_mmlu]"
+    told = {"benchmark": "multilingual_mmlu", "models": "r"}
+    assert coded(asked, model)["plan.told_to_think"] == told
+    assert "plan.told_to_think" not in coded(asked)
+    assert "plan.told_to_think" not in coded("benchmarks=[mmlu_pro]", model)
+
+
+@pytest.mark.usefixtures("known_python")
+def test_another_python_than_the_methodologys_is_a_deviation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own = interpreters.chosen()
+    for version, told in (("3.11.9", True), ("3.12.1", False)):
+        monkeypatch.setattr(
+            interpreters, "chosen", lambda *_, v=version, **__: replace(own, version=v)
+        )
+        notes = coded("benchmarks=[humaneval]")
+        assert ("plan.other_python" in notes) == told
+    assert "plan.other_python" not in coded("benchmarks=[mgsm]")
 
 
 def test_the_plan_of_a_self_check_asks_nobody() -> None:
@@ -211,6 +342,7 @@ MISTAKES: Mapping[str, tuple[tuple[str, ...], Code, str | None, object, str]] = 
     ),
     "without its prefix": (("limt=5",), "setting.unknown", "limt", None, "'limit'"),
     "checker": (("checker=nobody",), "setting.choice", "index.checker", "nobody", "sim-judge"),
+    "letters": (("letters=al",), "setting.choice", "index.letters", "al", "'all'"),
     "grader": (("grader=improvd",), "setting.choice", "index.grader", "improvd", "'improved'"),
     "limit": (("limit=0",), "setting.range", "index.limit", 0, "null"),
     "temperature": (
@@ -266,7 +398,7 @@ def test_models_are_asked_without_their_own_system_prompts_unless_asked_otherwis
 
 def test_a_checker_that_is_not_ranked_has_the_checkers_prompt_alone() -> None:
     judge = "roster.judges=[{name: j, engine: simulated, system_prompt: Be brief.}]"
-    config = configured("data=samples", judge, "checker=j")
+    config = configured("data=samples", judge, "checker=j", "judges=[]")
     with shards.scratch() as folder:
         (checker,) = others_of(config, prepared(config, folder))
     assert (checker.name, checker.system_prompt) == ("j", None)

@@ -125,11 +125,14 @@ def test_killed_on_its_way_it_ends_as_an_undisturbed_run(finished: Path, ready: 
 
 
 @pytest.mark.usefixtures("own_ray")
-def test_ctrl_c_keeps_what_there_is_and_leaves_nothing_running(ready: Path) -> None:
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_keeps_what_there_is_and_leaves_nothing_running(
+    ready: Path, how: signal.Signals
+) -> None:
     # One model never answers: its requests are under way when the signal comes.
     slow = THREE.replace("ability: 0.6", "ability: 0.6, latency_s: 600")
     command = (*INDEX, "roster=simulated", slow, "benchmarks=[mmlu_pro]")
-    code, told = run_until("units", 1, signal.SIGINT, *command, cwd=ready)
+    code, told = run_until("units", 1, how, *command, cwd=ready)
     assert code == 130, told
     assert "Interrupted" in told
     assert "Traceback" not in told

@@ -32,8 +32,9 @@ def label(answer_type: str, wording: Wording = "by_type") -> str:
 
 
 def judge(question: str, response: str, correct_answer: str) -> str:
-    """Return what the judge is asked: one user message.
+    """Return what the judge is asked, in one message.
 
+    It is the methodology's text; the paper prints one line break less before `confidence`.
     Each text goes in once and as it is: braces within one of them are not filled in.
     """
     return f"""Judge whether the following [response] to [question] is correct or not based on the precise and unambiguous [correct_answer] below.

@@ -234,7 +234,12 @@ def written(response: str) -> str | None:
 
 def code(response: str) -> str | None:
     """Return the program of a reply without its imports; None where there is nothing."""
-    if (found := written(response)) is None:
+    return bare(written(response))
+
+
+def bare(written: str | None) -> str | None:
+    """Return a program without its imports; None where there is nothing."""
+    if written is None or not (found := written.rstrip()):
         return None
     lines = found.split("\n")
     return "\n".join("" if _IMPORTS.match(f"{it.lstrip()}\n") else it for it in lines)

@@ -60,13 +60,10 @@ def _whom(records: Sequence[Record], panel: Sequence[str], models: Sequence[str]
     judged = summary.mean_judgments(records, models, panel)
     return Section(
         "Who rates whom",
-        "Mean rating that each judge (row) gave each contestant (column). What judges gave "
-        "themselves is left blank here and stands below.",
+        "Mean rating that each judge (row) gave each contestant (column). The diagonal has what "
+        "judges gave their own answers; whether they prefer those stands below.",
         figure=plots.heatmap(
-            [
-                [None if judge == model else judged[judge][model] for model in models]
-                for judge in panel
-            ],
+            [[judged[judge][model] for model in models] for judge in panel],
             rows=list(panel),
             columns=list(models),
             label="mean rating",

@@ -1,21 +1,29 @@
 """How far the order agrees with tables from elsewhere, as run and under other rules."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
+from raybench.autobench import summary
 from raybench.autobench.analysis.external import Compared
 from raybench.autobench.analysis.variants import FULL
 from raybench.autobench.analysis.whole import Analysed
+from raybench.experiments.autobench.report.texts import LONG
 from raybench.tracking.report import Section, Table
 from raybench.types import Estimate
 
 TITLE = "Agreement with other tables"
+SCORES = "Scores in the other tables"
 _TASKS = (
     "Every row is made from the same ratings; the tasks stay those that were accepted in the run."
 )
 
 
-def sections(analysed: Analysed) -> Iterator[Section]:
-    """Yield the paper's Table 1 for these models, where tables were given to compare with."""
+def sections(
+    analysed: Analysed, metrics: Mapping[str, Mapping[str, Estimate]], models: Sequence[str]
+) -> Iterator[Section]:
+    """Yield the paper's Tables 1 and 3, where tables were given to compare with.
+
+    `models` are in the leaderboard's order.
+    """
     if not analysed.tables:
         return
     yield Section(
@@ -30,6 +38,22 @@ def sections(analysed: Analysed) -> Iterator[Section]:
         "over other models of the same kind.",
         table=Table(_columns(analysed), _rows(analysed, "models")),
         folded="Intervals over iterations and models",
+    )
+    yield Section(
+        SCORES,
+        "The scores of this run with those of the other tables, as their files have them.",
+        table=Table(
+            ("model", "AutoBench", *(table.name for table in analysed.tables)),
+            [
+                (
+                    model,
+                    metrics[model][summary.SCORE],
+                    *(table.scores.get(model) for table in analysed.tables),
+                )
+                for model in models
+            ],
+        ),
+        folded=f"Scores of {len(models)} models" * (len(models) > LONG),
     )
     if len(analysed.variants) > 1:
         yield Section(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from raybench.experiments.games.deviations import section
 from raybench.experiments.games.report import endings, meetings, reading, reliable, roles, standing
 from raybench.experiments.games.report.shown import Shown
 from raybench.tracking.report import Section
@@ -16,4 +17,5 @@ def sections(shown: Shown) -> Iterator[Section]:
     yield from roles.sections(shown)
     yield from reliable.sections(shown)
     yield from endings.sections(shown)
+    yield section(shown.deviations)
     yield from reading.sections(shown)

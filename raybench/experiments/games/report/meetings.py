@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from raybench import games
 from raybench.experiments.games.report.shown import LONG, Shown
-from raybench.tournament.meetings import Tally, tallies
+from raybench.tournament.meetings import Tally, results, tallies
 from raybench.tracking import plots
 from raybench.tracking.report import Section, Table
 
@@ -29,6 +29,7 @@ def sections(shown: Shown) -> Iterator[Section]:
             ends=(0.0, 1.0),
         ),
     )
+    yield from _results(shown)
     rows = [
         (games.load(game).title, row, other, of.wins, of.ties, of.losses)
         for game in shown.games
@@ -38,6 +39,27 @@ def sections(shown: Shown) -> Iterator[Section]:
         "Results by pair",
         table=Table(("game", "model", "against", "won", "tied", "lost"), rows),
         folded=f"{len(rows)} pairs" * (len(rows) > LONG),
+    )
+
+
+def _results(shown: Shown) -> Iterator[Section]:
+    """Yield what each model has won, drawn and lost, over all games and in each."""
+    of_games = {"all games": shown.matches} if len(shown.games) > 1 else {}
+    of_games |= {games.load(game).title: shown.of(game) for game in shown.games}
+    found = {game: results(of, shown.best_first) for game, of in of_games.items()}
+    rows = [
+        (game, model, of.wins, of.ties, of.losses)
+        for game, of_models in found.items()
+        for model, of in of_models.items()
+        if of.n
+    ]
+    yield Section(
+        "Wins, draws and losses",
+        "Each match counts once for each model that has an opponent in it. Who is alone in first "
+        "place wins, also at a table of many; a first place that is shared with an opponent is a "
+        "draw, and everything else a loss. A forfeit is a loss. Teams win and lose together.",
+        table=Table(("game", "model", "won", "drawn", "lost"), rows),
+        folded=f"{len(rows)} results" * (len(rows) > LONG),
     )
 
 

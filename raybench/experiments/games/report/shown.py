@@ -9,6 +9,7 @@ from raybench import games
 from raybench.experiments.games.ratings import RatedTwice
 from raybench.experiments.games.recorded import Recorded
 from raybench.experiments.games.standings import Standing
+from raybench.experiments.parts.deviations import Deviation
 from raybench.games.parts import choice
 from raybench.tournament.records import Match
 from raybench.tournament.reliability import Reliability
@@ -36,6 +37,8 @@ class Shown:
     """The matches with all texts."""
     rules: Mapping[str, Mapping[str, Any]]
     """Of games that were not played by their own."""
+    deviations: Sequence[Deviation] = ()
+    """From the source."""
 
     @property
     def best_first(self) -> list[str]:

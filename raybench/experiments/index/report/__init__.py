@@ -8,6 +8,7 @@ from raybench.experiments.index.report import precision
 from raybench.experiments.parts.questions import scores
 from raybench.experiments.parts.questions.supported import orders
 from raybench.experiments.parts.questions.view import View
+from raybench.statements import Statement
 from raybench.tracking import plots
 from raybench.tracking.leaderboard import Column
 from raybench.tracking.report import Section
@@ -25,6 +26,24 @@ def columns(view: View) -> list[Column]:
 
 def _there(view: View, key: str) -> bool:
     return any(estimate and estimate.value is not None for estimate in view.of(key))
+
+
+def headline(view: View, key: str, unjudged: Sequence[str]) -> str:
+    """Say which score leads and how to get the Intelligence Index, where no judge was there.
+
+    `unjudged` are the benchmarks that were left out for that; '' without any.
+    """
+    if not unjudged:
+        return ""
+    return Statement(
+        "index.no_judge",
+        "Models are ranked by {shown}, as no judge is set for {lacking}, which the Intelligence "
+        "Index includes: set index.judges=[NAME], a model of roster.judges or roster.models, to "
+        "get it.",
+        shown=f"the {view.title(key)}" if key.startswith("index/") else view.title(key),
+        lacking=", ".join(view.title(name) for name in unjudged),
+        key=key,
+    )
 
 
 def sections(view: View, head: Column, how: Sequence[Section]) -> Iterator[Section]:

@@ -11,13 +11,13 @@ from typing import Any, cast
 from raybench import benchmarks, sandbox
 from raybench.config import Config
 from raybench.experiments.parts.questions.ledger import Ledger
-from raybench.experiments.parts.questions.setup import (
+from raybench.experiments.parts.questions.referees import (
+    checker_of,
     is_judged,
     judges_of,
     others_of,
-    repeats_of,
-    slots_of,
 )
+from raybench.experiments.parts.questions.setup import repeats_of, slots_of
 from raybench.experiments.parts.questions.stage_progress import StageProgress
 from raybench.experiments.parts.questions.trial import try_judges
 from raybench.experiments.parts.session import Session
@@ -123,11 +123,11 @@ def _work(
     engines = group_engines(models)
     awake = slots(engines, config.fleet) or len(engines)
     terms = Terms.of(config)
-    everybody = {model.name: model for model in (*models, *others_of(config, data))}
+    checker = checker_of(config, data)
     return graph.Work(
         _jobs(config, data, engines, awake),
         replace(asking_of(config), responses=cache, log=log),
-        checker=Verdicts(everybody[terms.checker], config.seed, cache) if terms.checker else None,
+        checker=Verdicts(checker, config.seed, cache) if checker else None,
         judges=Panel(
             judges_of(config),
             config.seed,

@@ -4,16 +4,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from raybench import benchmarks
+from raybench.benchmarks.parts.choices import MultipleChoice
 from raybench.config import Config
+from raybench.experiments.parts.questions import referees
 from raybench.experiments.parts.questions.exam_remarks import remarks
-from raybench.experiments.parts.questions.setup import bounded_judges, role_deviates
 from raybench.experiments.parts.reproducing import publishable
 from raybench.pipeline.datasets import Dataset, Prepared
-from raybench.pipeline.terms import Terms, with_own_prompts
+from raybench.pipeline.revisions import Stamp
+from raybench.pipeline.terms import Terms, models_of, prepended, with_own_prompts
 from raybench.statements import Statement
 from raybench.tracking.report import Section, Table
 
 _DIGEST = 16
+_THINKS = "multilingual_mmlu"
 _ROLES = {"system": "a system prompt", "user": "a user message"}
 
 
@@ -30,6 +33,16 @@ def about(part: Dataset, repeats: int, chance: float | None, grading: int = 1) -
         "grading": grading,
         **({"caveats": dict(part.caveats)} if part.caveats else {}),
         **({"repeated": [list(ids) for ids in part.repeated]} if part.repeated else {}),
+        **(_stamped(part.stamp) if part.stamp else {}),
+    }
+
+
+def _stamped(stamp: Stamp) -> dict[str, Any]:
+    """Return what results.json says of the review of a revision's questions."""
+    return {
+        "review": stamp.review,
+        "unreviewed": stamp.unreviewed,
+        **({"older_version": True} if stamp.older else {}),
     }
 
 
@@ -62,6 +75,7 @@ def settings(config: Config) -> dict[str, str]:
     """Return the settings that the numbers depend on, in words."""
     terms = Terms.of(config)
     conf = terms.conf
+    judges = conf.judges if any(benchmarks.load(it).judged for it in terms.benchmarks) else ()
     found = {
         "questions": Statement("questions.all", "all of them")
         if conf.limit is None
@@ -73,10 +87,10 @@ def settings(config: Config) -> dict[str, str]:
         "subjects": ", ".join(conf.subset),
         "temperature": "each model's own" if conf.temperature is None else f"{conf.temperature:g}",
         "most tokens of a reply": f"{conf.max_tokens:,}; models that reason have their own maximum",
-        "judges": ", ".join(conf.judges),
-        "judges' prompt": _ROLES.get(conf.judge_role, "") if conf.judges else "",
+        "judges": ", ".join(judges),
+        "judges' prompt": _ROLES.get(conf.judge_role, "") if judges else "",
         "judges' reasoning": f"{conf.judge_chars:,} characters at most, of hosted judges"
-        if conf.judges and conf.judge_chars is not None
+        if judges and conf.judge_chars is not None
         else "",
         "system prompts of the roster": (
             "asked with (own_system_prompts)" if conf.own_system_prompts else "left out"
@@ -93,16 +107,86 @@ def settings(config: Config) -> dict[str, str]:
 def deviations(config: Config, data: Prepared) -> dict[str, Any]:
     """Return what results.json says of what was asked otherwise than the source does.
 
-    That is what could not be asked, models asked with system prompts of the roster, and how judges
-    are asked; nothing where there is nothing.
+    That is what could not be asked, models asked with system prompts of the roster, other letters
+    and another sampling, and how judges are asked; nothing where there is nothing.
     """
+    conf = Terms.of(config).conf
     found = {
         "left_out": dict(data.left_out),
         "own_system_prompts": _prompted(config),
-        "judge_role": Terms.of(config).conf.judge_role if role_deviates(config, data) else None,
-        "judge_chars": Terms.of(config).conf.judge_chars if bounded_judges(config, data) else None,
+        "judge_role": conf.judge_role if referees.role_deviates(config, data) else None,
+        "letters": letters_note(config, data) and Terms.of(config).letters,
+        "sampling": _other_sampling(config),
+        "judge_chars": conf.judge_chars if referees.bounded_judges(config, data) else None,
+        "without_system_role": config.hle.without_system_role if prepended(config) else None,
     }
     return {name: it for name, it in found.items() if it}
+
+
+_SAMPLING: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 4096, "repeats": None}
+"""How the methodology asks; repeats are each benchmark's own."""
+
+
+def sampling_note(config: Config) -> Statement | None:
+    """Say so where the index asks with another sampling than the methodology; None where not."""
+    found = _other_sampling(config)
+    if not found:
+        return None
+    told = {
+        "temperature": "each model's own temperature, in the methodology 0",
+        "max_tokens": "at most {:,} tokens, in the methodology 4,096",
+        "repeats": "every question {:,} ×, in the methodology as often as each benchmark has it",
+    }
+    if (temperature := found.get("temperature")) is not None:
+        told["temperature"] = f"temperature {temperature:g}, in the methodology 0"
+    return Statement(
+        "deviation.sampling",
+        "deviation: {told} ({settings})",
+        told="; ".join(told[name].format(value) for name, value in found.items()),
+        settings=", ".join(f"index.{name}" for name in found),
+        otherwise=found,
+    )
+
+
+def _other_sampling(config: Config) -> dict[str, Any]:
+    """Return the settings by which the index samples otherwise than the methodology."""
+    terms = Terms.of(config)
+    if terms.section != "index":
+        return {}
+    told = {name: getattr(terms.conf, name) for name in _SAMPLING}
+    return {name: value for name, value in told.items() if value != _SAMPLING[name]}
+
+
+def letters_note(config: Config, data: Prepared) -> Statement | None:
+    """Say so where prompts name other letters than the methodology's do; None where not."""
+    named = [part.benchmark for part in data if _names_letters(part.benchmark)]
+    if Terms.of(config).letters == "all" or not named:
+        return None
+    return Statement(
+        "deviation.letters",
+        "deviation: prompts of {benchmarks} name the letters of a question's own options; the "
+        "methodology names ten letters in each (index.letters=listed)",
+        benchmarks=", ".join(named),
+    )
+
+
+def thinking_note(config: Config, data: Prepared) -> Statement | None:
+    """Say so where models that reason are told to think step by step; None where none is."""
+    models = [model.name for model in models_of(config) if model.reasoning]
+    if not models or not any(part.benchmark == _THINKS for part in data):
+        return None
+    return Statement(
+        "plan.told_to_think",
+        "{benchmark}: {models} are told to think step by step, too, as simple-evals' prompt has "
+        "it; the methodology has no prompt for it",
+        benchmark=_THINKS,
+        models=", ".join(models),
+    )
+
+
+def _names_letters(benchmark: str) -> bool:
+    found = benchmarks.load(benchmark)
+    return isinstance(found, MultipleChoice) and bool(found.letters)
 
 
 def _prompted(config: Config) -> list[str]:
@@ -123,6 +207,8 @@ def narrowed(config: Config, data: Prepared) -> dict[str, str]:
             "(own_system_prompts=true): scores compare with no published ones",
             models=prompted,
         ),
+        "Letters": letters_note(config, data),
+        "Sampling": sampling_note(config),
         "Subjects": subjects and f"only {subjects}: scores are over these alone",
         "Samples": "questions shipped to try things out: scores on them compare with nothing"
         if any(part.origin == "samples" for part in parts)
@@ -130,7 +216,8 @@ def narrowed(config: Config, data: Prepared) -> dict[str, str]:
         "Questions": "; ".join(note for part in parts for note in part.notes),
         "Left out": "; ".join(f"{name}: {why}" for name, why in data.left_out.items()),
     }
-    return {name: text for name, text in found.items() if text} | remarks(config, data)
+    told = {name: text for name, text in found.items() if text}
+    return told | referees.remarks(config, data) | remarks(config, data)
 
 
 def reused(config: Config, reused: int, units: int) -> str:

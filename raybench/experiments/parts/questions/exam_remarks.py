@@ -12,7 +12,7 @@ from raybench.statements import Statement
 def remarks(config: Config, data: Prepared) -> dict[str, str]:
     """Return the caveats, by short names; nothing where other questions are asked."""
     part = next((it for it in data if it.benchmark == NAME), None)
-    if part is None or part.origin == SAMPLES or config.data.source == "rolling":
+    if part is None or part.origin == SAMPLES or config.data.source == "rolling" or part.stamp:
         return {}
     if Terms.of(config).section == "hle_screen":  # its candidates are questions of its own
         return {}

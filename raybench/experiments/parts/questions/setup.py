@@ -1,27 +1,28 @@
 """What is asked: the questions, of whom and with what sampling, and the plan of it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from raybench import benchmarks
 from raybench.benchmarks import Benchmark
-from raybench.config import Config, DataConf, ExamConf, judges
+from raybench.config import Config, DataConf
 from raybench.errors import ConfigurationError, Problem
-from raybench.experiments.parts.questions import token_limits
+from raybench.experiments.parts.questions import conditions, referees, token_limits
 from raybench.experiments.parts.questions.exam_remarks import remarks
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.pipeline import datasets
 from raybench.pipeline.datasets import Prepared, Selection
-from raybench.pipeline.judges import as_judge
 from raybench.pipeline.programs import Slots
-from raybench.pipeline.terms import Terms, models_of, with_own_prompts
+from raybench.pipeline.terms import Terms, models_of, prepended, with_own_prompts
 from raybench.sandbox import Settings, places
 from raybench.statements import Statement
 from raybench.tracking import console
 from raybench.tracking.plan import turns
 from raybench.types import ModelSpec, Plan
+
+_PYTHON = "3.12"
+"""The methodology's, for programs."""
 
 
 def prepared(config: Config, folder: Path, read: Path | None = None) -> Prepared:
@@ -67,7 +68,14 @@ def _unjudged(terms: Terms, chosen: Sequence[Benchmark]) -> dict[str, str]:
     if terms.conf.judges or terms.conf.validate:
         return {}
     names = [benchmark.name for benchmark in chosen if benchmark.judged]
-    why = f"its replies take a judge, and none is named ({terms.section}.judges=[NAME])"
+    indices = sorted({index for name in names for index in benchmarks.load(name).weights})
+    why = Statement(
+        "left_out.unjudged",
+        "its replies take a judge, and none is named: without it there is no {indices} "
+        "({section}.judges=[NAME] names one, of roster.judges or roster.models)",
+        indices=" and no ".join(f"{index.capitalize()} Index" for index in indices),
+        section=terms.section,
+    )
     if len(names) == len(chosen):
         raise ConfigurationError(
             Problem("setting.conflict", f"{', '.join(names)} cannot be asked: {why}")
@@ -108,11 +116,10 @@ def planned(config: Config, data: Prepared) -> Plan:
     if terms.conf.validate:
         return _self_check(config, data)
     models = tuple(models_of(config))
-    others = others_of(config, data)
+    others = referees.others_of(config, data)
     engines = group_engines((*models, *others))
     awake = slots(engines, config.fleet)
     units = units_of(config, data)
-    checked = [part.benchmark for part in data if benchmarks.load(part.benchmark).checked]
     notes: list[str] = [
         Statement(
             "plan.asked",
@@ -124,25 +131,19 @@ def planned(config: Config, data: Prepared) -> Plan:
         )
         for part in data
     ]
-    if checked and terms.checker is None:
-        notes.append(f"no checker: in {', '.join(checked)} the script alone decides")
-    notes += sandboxed(config, data)
+    notes += [*sandboxed(config, data), *_other_python(config, data)]
     if terms.grader != "parity":
         notes.append(f"grader {terms.grader}: scores compare with no published ones")
-    if judged := [part.benchmark for part in data if benchmarks.load(part.benchmark).judged]:
-        names = [model.name for model in models]
-        own = [name for name in terms.conf.judges if name in names]
-        notes.append(
-            Statement(
-                "plan.judged",
-                "{benchmarks}: judged by {judges}{itself}",
-                benchmarks=", ".join(judged),
-                judges=" and ".join(terms.conf.judges),
-                itself=f", {' and '.join(own)} among others itself" if own else "",
-                own=own,
-            )
-        )
-    if bounded := bounded_judges(config, data):
+    notes += referees.plan_notes(config, data)
+    notes += filter(
+        None,
+        [
+            conditions.letters_note(config, data),
+            conditions.sampling_note(config),
+            conditions.thinking_note(config, data),
+        ],
+    )
+    if bounded := referees.bounded_judges(config, data):
         notes.append(
             Statement(
                 "plan.judge_chars",
@@ -153,13 +154,24 @@ def planned(config: Config, data: Prepared) -> Plan:
                 section=terms.section,
             )
         )
-    if role_deviates(config, data):
+    if referees.role_deviates(config, data):
         notes.append(
             Statement(
                 "plan.judge_role",
                 "deviation: judges read their prompt as a user message; the paper has it as a "
                 "system prompt ({section}.judge_role=user)",
                 section=terms.section,
+            )
+        )
+    notes += referees.remarks(config, data).values()
+    if without := prepended(config):
+        notes.append(
+            Statement(
+                "plan.without_system_role",
+                "deviation: {models} take no system message and read the exam's prompt before the "
+                "question; the paper adds it as a separate user message "
+                "(hle.without_system_role=prepended)",
+                models=", ".join(without),
             )
         )
     notes += remarks(config, data).values()
@@ -200,8 +212,8 @@ def _system_prompts(terms: Terms, models: Sequence[str]) -> str:
 
 
 def _calls(units: int, terms: Terms, data: Prepared) -> str:
-    others = ["the checker"] if terms.checker else []
-    if is_judged(data):
+    others = ["the checker"] if terms.checker and referees.checked_benchmarks(data) else []
+    if referees.is_judged(data):
         others.append("the judges" if len(terms.conf.judges) > 1 else "the judge")
     return Statement(
         "plan.calls",
@@ -228,6 +240,24 @@ def sandboxed(config: Config, data: Prepared) -> list[str]:
             benchmarks=", ".join(names),
             walls=walls,
             pythons=_pythons(slots_of(config)),
+        )
+    ]
+
+
+def _other_python(config: Config, data: Prepared) -> list[str]:
+    """Say so where programs run in another Python than the methodology's."""
+    if not any(benchmarks.load(part.benchmark).sandboxed for part in data):
+        return []
+    version = places.python_of(slots_of(config).settings).version
+    if version.startswith(f"{_PYTHON}."):
+        return []
+    return [
+        Statement(
+            "plan.other_python",
+            "deviation: programs run in Python {version}, in the methodology in {theirs} on Ubuntu "
+            "22.04 (sandbox.python=PATH, or sandbox=image)",
+            version=version,
+            theirs=_PYTHON,
         )
     ]
 
@@ -265,39 +295,5 @@ def _self_check(config: Config, data: Prepared) -> Plan:
 
 def shown_of(config: Config, data: Prepared) -> list[ModelSpec]:
     """Return whose settings the numbers depend on: the models', and those of who judges them."""
-    return [*models_of(config), *(judges_of(config).values() if is_judged(data) else ())]
-
-
-def is_judged(data: Prepared) -> bool:
-    """Tell whether any reply takes a judge."""
-    return any(benchmarks.load(part.benchmark).judged for part in data)
-
-
-def others_of(config: Config, data: Prepared) -> list[ModelSpec]:
-    """Return the models that are asked about replies and not ranked as they are asked."""
-    checker = Terms.of(config).checker
-    found = [
-        replace(it, system_prompt=None)  # it has a prompt of its own
-        for judge in judges(config)
-        if (it := judge.spec()).name == checker
-    ]
-    return [*found, *(judges_of(config).values() if is_judged(data) else ())]
-
-
-def bounded_judges(config: Config, data: Prepared) -> list[str]:
-    """Return the judges whose reasoning is bounded: those that raybench hosts."""
-    if Terms.of(config).conf.judge_chars is None or not is_judged(data):
-        return []
-    return [name for name, model in judges_of(config).items() if model.engine == "vllm"]
-
-
-def role_deviates(config: Config, data: Prepared) -> bool:
-    """Tell whether judges read their prompt otherwise than the exam's paper has it."""
-    conf = Terms.of(config).conf
-    return isinstance(conf, ExamConf) and is_judged(data) and conf.judge_role != "system"
-
-
-def judges_of(config: Config) -> dict[str, ModelSpec]:
-    """Return the judges by name, as they are asked."""
-    every = {model.name: model.spec() for model in (*config.roster.models, *config.roster.judges)}
-    return {name: as_judge(every[name]) for name in Terms.of(config).conf.judges}
+    judges = referees.judges_of(config).values() if referees.is_judged(data) else ()
+    return [*models_of(config), *judges]

@@ -31,11 +31,15 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DebateRules(Rules):
-    """The motion ('' draws one by the seed), rounds of rebuttals, and how long speeches may be."""
+    """The motion ('' draws one by the seed), which speeches there are, and how long they may be.
+
+    ZeroSumEval's debates have openings and rebuttals, and no closings: closings=false has that.
+    """
 
     topic: str = ""
     rebuttals: int = 2
     words: int = 250
+    closings: bool = True
 
     def __post_init__(self) -> None:
         if len(self.topic) > _LONGEST_TOPIC or len(self.topic.splitlines()) > 1:
@@ -57,7 +61,7 @@ def drawn(seed: int, rules: DebateRules) -> tuple[str, str]:
 
 
 @cache
-def order(rebuttals: int, begins: str) -> tuple[Turn, ...]:
+def order(rebuttals: int, begins: str, closings: bool = True) -> tuple[Turn, ...]:
     """Return all speeches in their order: in each round of rebuttals the other side begins.
 
     Openings and closings are blind, so that it does not matter who is asked first.
@@ -72,7 +76,7 @@ def order(rebuttals: int, begins: str) -> tuple[Turn, ...]:
         [Turn(role, part, number) for role in ROLES]
         for part, number in (("opening", 0), ("closing", rebuttals + 1))
     )
-    return (*opening, *chain.from_iterable(rounds), *closing)
+    return (*opening, *chain.from_iterable(rounds), *(closing if closings else ()))
 
 
 def in_words(rules: DebateRules, topic: str, role: str) -> str:
@@ -82,11 +86,11 @@ def in_words(rules: DebateRules, topic: str, role: str) -> str:
     )
     if rules.rebuttals:
         rounds += ", in which you answer what the other side has said"
+    last = "; last come the closings, again written before either is shown" * rules.closings
     return (
         f"You debate the motion: {topic}\nYou speak {role} it, whatever you think of it yourself; "
         f"the other side speaks {'against' if role == 'for' else 'for'} it. Both openings are "
-        f"written before either is shown; then {rounds}; last come the closings, again written "
-        f"before either is shown. A speech is cut after {rules.words} words. Then a jury scores "
-        "both sides by the same rubric: argument, evidence, rebuttal and clarity. The side with "
-        f"the higher total wins.\n{NOTICE}"
+        f"written before either is shown; then {rounds}{last}. A speech is cut after {rules.words} "
+        "words. Then a jury scores both sides by the same rubric: argument, evidence, rebuttal and "
+        f"clarity. The side with the higher total wins.\n{NOTICE}"
     )

@@ -79,3 +79,26 @@ def test_accepting_only_turns_what_is_not_known_into_no_answer(
         for model, verdicts in tried.verdicts.items():
             pairs = zip(verdicts, with_it[key].verdicts[model], strict=True)
             assert all(now == then or (then, now) == (None, False) for then, now in pairs)
+
+
+@pytest.mark.parametrize(
+    ("searching", "plain", "expected"),
+    [
+        ([True], [False], True),
+        ([False, True], [False, False], True),
+        ([True], [True], False),
+        ([True], [False, True], False),
+        ([False], [False], False),
+        ([False], [None], False),
+        ([True], [None], None),
+        ([None], [False], None),
+        ([None], [True], False),
+        ([], [False], None),
+        ([True], [], None),
+    ],
+)
+def test_a_search_finds_what_the_same_model_does_not_answer_without_it(
+    searching: list[bool | None], plain: list[bool | None], expected: bool | None
+) -> None:
+    tried = attempts.Tried({"web": searching, "plain": plain})
+    assert attempts.found_by_search(tried, {"web": "plain"}) == {"web": expected}

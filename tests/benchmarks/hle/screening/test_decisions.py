@@ -7,11 +7,18 @@ from hypothesis import strategies as st
 from statements import code, values
 
 from raybench.benchmarks.parts.hle.screening import review
-from raybench.benchmarks.parts.hle.screening.decisions import State, decisions, row_mistakes
+from raybench.benchmarks.parts.hle.screening.decisions import (
+    Decided,
+    Review,
+    State,
+    decide,
+    read,
+    row_mistakes,
+)
 from raybench.benchmarks.parts.hle.screening.review import Reviewed, SheetError
 from raybench.benchmarks.parts.hle.screening.rubric import CHECKS, DECISIONS, PROHIBITED
 
-APPROVED, TURNED_DOWN, TO_BE_REVISED, OPEN = get_args(State)
+PASSED, GOOD_SO_FAR, TO_AUDIT, APPROVED, REVISE, LOW, REJECTED = get_args(State)
 COMMENT = "-1 is an answer, too"  # no formula
 GOOD = {**dict.fromkeys(CHECKS, "yes"), PROHIBITED: "no", "score": "4", "decision": "accept"}
 
@@ -22,44 +29,90 @@ def filled(turn: int = 2, key: str = "q", /, **cells: str) -> dict[str, str]:
     return row | ({"reviewer": "Ada", **cells} if any(cells.values()) else {})
 
 
+def decisions(*sheets: Any) -> dict[str, Decided]:
+    """Return what became of each question on sheets."""
+    return {
+        key: decide(key, [it for _, it in filled.rows], filled.asked)
+        for key, filled in read(*sheets).items()
+    }
+
+
 def decided(*rows: dict[str, str]) -> Any:
     return decisions(enumerate(rows, start=2))
 
 
 def state(*turns: tuple[int, str]) -> str:
-    rows = [
-        filled(turn, decision=decision, reviewer=f"{number}" if decision else "")
-        for number, (turn, decision) in enumerate(turns)
-    ]
+    """Return the state after reviews, each a round with a decision and, behind it, a score."""
+    rows = []
+    for number, (turn, said) in enumerate(turns):
+        decision, _, score = said.partition(" ")
+        reviewer = f"{number}" if decision else ""
+        rows.append(filled(turn, decision=decision, score=score, reviewer=reviewer))
     return str(decided(*rows)["q"].state)
 
 
 @pytest.mark.parametrize(
     ("turns", "expected"),
     [
-        ([(2, "accept")], APPROVED),
-        ([(1, "accept"), (2, "accept")], APPROVED),
-        ([(1, "reject"), (1, "revise"), (2, "accept")], APPROVED),
-        ([(2, "accept"), (2, "accept")], APPROVED),
-        ([(2, "accept"), (2, "revise")], TO_BE_REVISED),
-        ([(2, "accept"), (2, "reject")], TURNED_DOWN),
-        ([(1, "accept"), (2, "reject")], TURNED_DOWN),
-        ([(1, "accept"), (1, "accept")], OPEN),
-        ([(1, "accept"), (1, "reject")], TO_BE_REVISED),
-        ([(1, "revise")], TO_BE_REVISED),
-        ([(1, "reject"), (1, "reject")], TURNED_DOWN),
+        ([(1, "accept 4"), (2, "accept")], APPROVED),
+        ([(1, "accept 5"), (1, "accept 3"), (2, "accept 5")], APPROVED),
+        # The second round overrules a first one whose scores are good.
+        ([(1, "revise 4"), (1, "accept 4"), (2, "accept")], APPROVED),
+        # Without the first round nothing is approved, nor without a score in it.
+        ([(2, "accept")], PASSED),
+        ([(2, "accept 5"), (2, "accept 5")], PASSED),
+        ([(1, "accept"), (2, "accept")], PASSED),
+        ([(1, ""), (1, ""), (2, "")], PASSED),
+        ([(1, "accept 4")], GOOD_SO_FAR),
+        ([(1, "accept 4"), (1, "")], GOOD_SO_FAR),
+        ([(1, "accept 3"), (1, "accept 4"), (2, "accept")], LOW),
+        ([(1, "accept 1")], LOW),
+        ([(1, "accept 5"), (2, "accept 3")], LOW),
+        ([(1, "accept 5"), (2, "accept"), (2, "revise")], REVISE),
+        ([(1, "accept 5"), (1, "reject 0")], REVISE),
+        ([(1, "revise 5")], REVISE),
+        ([(1, "reject 1"), (1, "reject 1"), (2, "revise 1")], REVISE),
+        ([(2, "accept"), (2, "reject")], REJECTED),
+        ([(1, "accept 5"), (2, "reject 5")], REJECTED),
+        ([(1, "reject"), (1, "reject")], REJECTED),
         # A blank row is a reviewer who has not spoken.
-        ([(1, "reject"), (1, "")], TO_BE_REVISED),
-        ([(1, ""), (1, "reject"), (1, "reject")], TO_BE_REVISED),
-        ([(1, "reject"), (1, ""), (2, "reject")], TURNED_DOWN),
-        ([(1, "reject"), (2, "")], TURNED_DOWN),
-        ([(1, "accept"), (1, "")], OPEN),
+        ([(1, "reject"), (1, "")], REVISE),
+        ([(1, ""), (1, "reject"), (1, "reject")], REVISE),
+        ([(1, "reject"), (1, ""), (2, "reject")], REJECTED),
+        ([(1, "reject"), (2, "")], REJECTED),
     ],
 )
-def test_the_second_round_decides_and_the_first_gives_feedback(
+def test_what_is_good_in_the_first_round_and_accepted_in_the_second_is_approved(
     turns: list[tuple[int, str]], expected: str
 ) -> None:
     assert state(*turns) == expected
+
+
+@pytest.mark.parametrize(
+    ("searched", "expected", "rounds"),
+    [
+        (None, TO_AUDIT, (3,)),
+        ("unsure", TO_AUDIT, (3,)),
+        ("yes", APPROVED, ()),
+        ("no", REJECTED, ()),
+    ],
+)
+def test_what_a_search_may_find_is_approved_after_a_person_searched_in_vain(
+    searched: str | None, expected: str, rounds: tuple[int, ...]
+) -> None:
+    rows = [filled(1, **GOOD), filled(2, **GOOD)]
+    if searched:
+        rows.append(filled(3, decision="accept", non_searchable=searched))
+    reviews = [it for _, it in read(enumerate(rows, start=2))["q"].rows]
+    found = decide("q", reviews, 1, searchable=True)
+    assert (found.state, found.rounds) == (expected, rounds)
+    assert decide("q", reviews[:2], 1).state == APPROVED
+    assert decide("q", [], 1, searchable=True).rounds == (1, 2, 3)
+
+
+def test_a_review_comes_back_from_json() -> None:
+    (review_of,) = decided(filled(1, **GOOD))["q"].reviews
+    assert Review.of_json(review_of.to_json()) == review_of
 
 
 def test_copies_of_a_sheet_are_read_together_whichever_row_each_reviewer_took() -> None:
@@ -70,20 +123,20 @@ def test_copies_of_a_sheet_are_read_together_whichever_row_each_reviewer_took() 
     def state_of(*sheets: list[dict[str, str]]) -> str:
         return decisions(*(enumerate(sheet, start=2) for sheet in sheets))["q"].state
 
-    assert state_of([ada, blank], [blank, eve]) == TURNED_DOWN
-    assert state_of([ada, blank], [eve, blank]) == TURNED_DOWN
-    assert state_of([ada, blank]) == TO_BE_REVISED
+    assert state_of([ada, blank], [blank, eve]) == REJECTED
+    assert state_of([ada, blank], [eve, blank]) == REJECTED
+    assert state_of([ada, blank]) == REVISE
     # The same review twice is one.
-    assert state_of([ada, blank], [ada, blank]) == TO_BE_REVISED
-    assert state_of([ada, filled(1, decision="reject", reviewer="ADA ")]) == TO_BE_REVISED
+    assert state_of([ada, blank], [ada, blank]) == REVISE
+    assert state_of([ada, filled(1, decision="reject", reviewer="ADA ")]) == REVISE
 
 
 def test_a_sheet_that_nobody_filled_in_leaves_all_open() -> None:
     text = review.sheet([Reviewed(exact("a"), ""), Reviewed(exact("=b"), "")], reviewers=2)
     found = decisions(review.rows(text))
     assert {key: (it.state, it.reviews) for key, it in found.items()} == {
-        "a": (OPEN, ()),
-        "=b": (OPEN, ()),
+        "a": (PASSED, ()),
+        "=b": (PASSED, ()),
     }
 
 
@@ -93,7 +146,7 @@ def test_a_sheet_that_was_filled_in_is_read_back() -> None:
     rows[1] |= {**GOOD, "reviewer": " Ada ", "score": "4.0", "decision": " Accept", "round": "2.0"}
     rows[2] |= {"reviewer": "Eve", "decision": "revise", "comments": COMMENT}
     found = decisions(review.rows(review.table(rows)))
-    assert [it.state for it in found.values()] == [APPROVED, TO_BE_REVISED]
+    assert [it.state for it in found.values()] == [PASSED, REVISE]
     (ada,) = found["a"].reviews
     assert (ada.reviewer, ada.round, ada.score, ada.decision) == ("Ada", 2, 4, "accept")
     assert ada.checks["precise"] == "yes"
@@ -103,7 +156,7 @@ def test_a_sheet_that_was_filled_in_is_read_back() -> None:
 
 def test_prohibited_content_turns_a_question_down_whoever_says_so() -> None:
     first = filled(1, prohibited_content="yes", decision="reject")
-    assert decided(first, filled(2, **GOOD))["q"].state == TURNED_DOWN
+    assert decided(first, filled(2, **GOOD))["q"].state == REJECTED
 
 
 @pytest.mark.parametrize(
@@ -116,7 +169,7 @@ def test_prohibited_content_turns_a_question_down_whoever_says_so() -> None:
         ({"decision": "ok"}, ("no_value", "decision", "ok", ", ".join(DECISIONS))),
         ({"comments": "nice"}, ("empty", "decision", ", ".join(DECISIONS))),
         ({"decision": "accept", "reviewer": " "}, ("empty", "reviewer")),
-        ({"round": "3"}, ("no_value", "round", "3", "1 or 2")),
+        ({"round": "9"}, ("no_value", "round", "9")),
         ({"id": " "}, ("no_id",)),
         ({PROHIBITED: "Yes", "decision": "accept"}, ("accepts_prohibited", PROHIBITED)),
     ],
@@ -179,10 +232,13 @@ def test_disagreements_are_told(rows: list[dict[str, str]], told: list[dict[str,
 
 reviews = st.lists(
     st.builds(
-        lambda turn, key, decision: filled(turn, key, decision=decision),
+        lambda turn, key, decision, score: (
+            filled(turn, key, decision=decision, score=score) if decision else filled(turn, key)
+        ),
         st.sampled_from([1, 2]),
         st.sampled_from("ab"),
         st.sampled_from(["", *DECISIONS]),
+        st.sampled_from(["", "3", "4", "5"]),
     ),
     max_size=8,
 )
@@ -201,6 +257,10 @@ def test_nothing_is_approved_without_the_second_round_and_nothing_that_it_reject
     rows: list[dict[str, str]],
 ) -> None:
     for key, it in decided(*rows).items():
-        last = {row["decision"] for row in rows if row["id"] == key and row["round"] == "2"} - {""}
-        assert (it.state == APPROVED) == (last == {"accept"})
-        assert it.state == TURNED_DOWN or "reject" not in last
+        own = [row for row in rows if row["id"] == key and row["decision"]]
+        first, last = ([row for row in own if row["round"] == turn] for turn in "12")
+        scores = [int(row["score"]) for row in first if row["score"]]
+        good = bool(scores) and sum(scores) >= 4 * len(scores)
+        if it.state == APPROVED:
+            assert good and {row["decision"] for row in last} == {"accept"}
+        assert it.state == REJECTED or "reject" not in {row["decision"] for row in last}

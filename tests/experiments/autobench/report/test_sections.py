@@ -9,10 +9,11 @@ from peerage import fair, journal
 from reading import whole
 from statements import values
 
+from raybench.autobench.analysis.tables import Table
 from raybench.autobench.preference import LEAST_JUDGES
 from raybench.autobench.settings import Settings, Task
 from raybench.experiments.autobench.conclusion import concluded
-from raybench.experiments.autobench.report import reading, texts
+from raybench.experiments.autobench.report import reading, texts, validation
 from raybench.experiments.autobench.reuse import Kept
 from raybench.experiments.parts import supported
 from raybench.tracking.report import Section
@@ -37,14 +38,14 @@ def page(records: list[dict[str, Any]], settings: Settings) -> tuple[dict[str, S
 def test_a_whole_journal_shows_everything_once() -> None:
     sections, html = page(journal(Settings(MODELS), 24), Settings(MODELS))
     first, *others = sections
-    assert first == supported.TITLE and len(others) == 18
+    assert first == supported.TITLE and len(others) == 19
     assert {"Consensus scores", "Judging weights", "Convergence", "Judges"} < {*others}
     assert others[-2:] == ["Rejected tasks", "Read them"]
     assert "What is &lt;i&gt;1&lt;/i&gt;?" in html
     assert "<i>" not in html
-    # What judges gave themselves is not in the map of the others: six cells of nine are left.
+    # What judges gave themselves is in the map, as in the paper's figure 3.
     numbers = re.findall(r">(\d\.\d\d)</text>", sections["Who rates whom"].figure or "")
-    assert len(numbers) == 6
+    assert len(numbers) == 9
     table = sections["Self-preference"].table
     assert table
     assert [row[0] for row in table.rows] == ["c", "b", "a"]
@@ -66,6 +67,19 @@ def test_results_hold_topics_and_judges() -> None:
     assert rows[1]["self_preference"]["value"] is None
     assert rows[1]["prefers_itself"] is None
     assert rows[1]["parse_rate"]["value"] == 1.0
+
+
+def test_scores_stand_next_to_those_of_the_other_tables() -> None:
+    settings = Settings(MODELS)
+    tables = [Table("mmlu", {"a": 41.5, "b": 50.0, "c": 62.0}), Table("gpqa", {"c": 0.31})]
+    outcome = concluded(journal(settings, 24), settings, Kept(0), tables=tables)
+    (section,) = (it for it in outcome.sections if it.title == validation.SCORES)
+    assert section.table and section.table.columns[1:] == ("AutoBench", "mmlu", "gpqa")
+    for model, score, mmlu, gpqa in section.table.rows:
+        assert score == outcome.metrics[str(model)]["autobench/score"]
+        assert (mmlu, gpqa) == tuple(table.scores.get(str(model)) for table in tables)
+    alone = concluded(journal(settings, 24), settings, Kept(0))
+    assert validation.SCORES not in [it.title for it in alone.sections]
 
 
 def test_every_pair_has_a_line_with_how_sure_its_order_is() -> None:

@@ -69,9 +69,12 @@ def test_settings_are_said_in_words() -> None:
     assert said["temperature"] == "each model's own"
     assert said["most tokens of a reply"].startswith("4,096")
     assert "subjects" not in said
-    said = conditions.settings(Config(index=IndexConf(subset=["math"], judges=["one"])))
+    judged = IndexConf(benchmarks=["hle"], subset=["math"], judges=["one"])
+    said = conditions.settings(Config(index=judged))
     assert (code(said["questions"]), said["subjects"]) == ("questions.all", "math")
     assert said["judges"] == "one"
+    judged.benchmarks = ["mgsm"]
+    assert "judges" not in conditions.settings(Config(index=judged))
 
 
 def test_what_came_from_the_cache_is_said_in_words() -> None:
@@ -114,4 +117,8 @@ def test_how_judges_are_asked_is_a_deviation_where_it_is_one() -> None:
         return conditions.deviations(Config(experiment="hle", roster=roster, hle=exam), part)
 
     assert told() == {}
+    roster.models.append(ModelConf("b", weights="embedded", system_role=False))
+    assert told() == {"without_system_role": "prepended"}
+    assert told(without_system_role="separate") == {}
+    roster.models.pop()
     assert told(judge_role="user", judge_chars=350) == {"judge_role": "user", "judge_chars": 350}

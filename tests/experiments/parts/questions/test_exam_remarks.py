@@ -1,5 +1,6 @@
 """The sources' caveats on HLE, in plan and report."""
 
+from dataclasses import replace
 from typing import Any
 
 from statements import code, values
@@ -8,6 +9,7 @@ from raybench.config import Config, DataConf, HleConf, HleScreenConf, ModelConf,
 from raybench.experiments.parts.questions import conditions
 from raybench.experiments.parts.questions.exam_remarks import remarks
 from raybench.pipeline.datasets import Dataset, Prepared
+from raybench.pipeline.revisions import Stamp
 
 ROSTER = RosterConf("r", [ModelConf("four", "openai", "gpt-4o"), ModelConf("b", "openai", "new")])
 
@@ -36,6 +38,12 @@ def test_of_other_questions_nothing_is_told() -> None:
     assert remarks(config(), asked(benchmark="mmlu_pro")) == {}
     assert remarks(config(data=DataConf(source="rolling")), asked("runs/hle_rolling")) == {}
     assert remarks(config(experiment="hle_screen", hle_screen=HleScreenConf()), asked()) == {}
+
+
+def test_of_a_revision_of_a_screening_nothing_is_told() -> None:
+    (part,) = asked("set/late/0001")
+    stamped = replace(part, stamp=Stamp("required", 0, older=False, simulated=False))
+    assert remarks(config(), Prepared((stamped,), {}, ())) == {}
 
 
 def test_a_copy_of_the_questions_has_no_count_that_is_known() -> None:

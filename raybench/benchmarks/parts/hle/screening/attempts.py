@@ -45,6 +45,24 @@ class Tried:
         )
 
 
+def found_by_search(tried: Tried, pairs: Mapping[str, str]) -> dict[str, bool | None]:
+    """Return by searching model whether a question is potentially searchable.
+
+    It is where a model with search tools answers it and the same model without them does not.
+    `pairs` are the searching models, each with the one without; None where verdicts are missing.
+    """
+    return {
+        searching: _found(tried.verdicts.get(searching, ()), tried.verdicts.get(plain, ()))
+        for searching, plain in pairs.items()
+    }
+
+
+def _found(searching: Sequence[bool | None], plain: Sequence[bool | None]) -> bool | None:
+    if any(plain) or (searching and None not in searching and not any(searching)):
+        return False
+    return True if any(searching) and plain and None not in plain else None
+
+
 def of(exam: Exam, models: Sequence[str], *, accepted: bool) -> Mapping[str, Tried]:
     """Return the attempts by question; `accepted` takes what limits cut off for no answer."""
     found: dict[str, Tried] = {}

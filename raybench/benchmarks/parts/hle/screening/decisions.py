@@ -1,29 +1,44 @@
-"""What reviewers decided: a filled-in sheet, read back."""
+"""What reviewers decided: a filled-in sheet, read back, and the state of each question.
+
+As in HLE's two rounds, the first identifies good and outstanding questions, and the second approves
+them. Only an approved question may be published.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from statistics import fmean
+from typing import Any, Literal, Self
 
 from raybench.benchmarks.parts.hle.screening.review import SheetError
 from raybench.benchmarks.parts.hle.screening.rubric import (
     ANSWERS,
     APPROVAL,
     CHECKS,
+    CONSENSUS,
     DECISIONS,
     FEEDBACK,
     GIVEN,
+    GOOD,
     PROHIBITED,
+    ROUNDS,
     SCORES,
+    SEARCH,
+    SEARCHED,
 )
 from raybench.statements import Statement
 
-State = Literal["approved", "turned down", "to be revised", "open"]
-"""What comes of a question. Prohibited content turns it down, whoever says so. Otherwise the second
-round decides: approved where all who fill it in accept, turned down where one rejects. Before it,
-all reviewers of the first must reject to turn a question down, those who have not spoken among
-them; else it is to be revised where one asks for that or rejects, and open where all who spoke
-accept: approval is the second round's."""
+State = Literal[
+    "passed_panel", "first_round", "to_audit", "approved", "revise", "low_score", "rejected"
+]
+"""passed_panel: no first-round review with a score yet. first_round: its first round is good, and
+the second has to approve it. to_audit: the second approved it, and nobody has searched the web yet
+for what a model with a search answered. approved: the second round accepts it. The others are not
+published: revise: a reviewer asks for changes, and no second round overrules that. low_score: the
+mean score of a round is below `rubric.GOOD`. rejected: by the second round, by all reviewers of the
+first, or for prohibited content."""
+WAITING: tuple[State, ...] = ("passed_panel", "first_round", "to_audit")
+"""States in which a question needs more reviews."""
 _NEEDED = ("id", "round", "reviewer", *CHECKS, *GIVEN)
 _TOLD = 10
 """Mistakes that are told of; who made more mends those first."""
@@ -44,6 +59,15 @@ class Review:
     decision: str
     comments: str
 
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return asdict(self)
+
+    @classmethod
+    def of_json(cls, values: Mapping[str, Any]) -> Self:
+        """Return the review that `to_json` made these values of."""
+        return cls(**{name: values[name] for name in cls.__slots__})
+
 
 @dataclass(frozen=True, slots=True)
 class Decided:
@@ -51,16 +75,37 @@ class Decided:
 
     key: str
     state: State
+    why: Statement
     reviews: tuple[Review, ...]
     disagreements: tuple[str, ...]
+    searchable: bool = False
+    """A model found it by a search, and nobody has found that hard yet."""
+
+    @property
+    def rounds(self) -> tuple[int, ...]:
+        """Return the rounds that it still takes."""
+        if self.state not in WAITING:
+            return ()
+        taken = {"passed_panel": (FEEDBACK, APPROVAL), "first_round": (APPROVAL,)}
+        return (*taken.get(self.state, ()), *((SEARCH,) if self.searchable else ()))
 
 
-def decisions(*sheets: Iterable[tuple[int, Mapping[str, str]]]) -> dict[str, Decided]:
-    """Return what was decided of each question, by its id, in the order of the sheets.
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What sheets hold of one question."""
+
+    rows: tuple[tuple[Mapping[str, str], Review], ...] = ()
+    """Each review, and the row that shows what its reviewer read."""
+    asked: int = 0
+    """First-round reviews that a sheet has rows for."""
+
+
+def read(*sheets: Iterable[tuple[int, Mapping[str, str]]]) -> dict[str, Filled]:
+    """Return the reviews of each question, by its id, in the order of the sheets.
 
     Raises SheetError, with the numbers of the rows, where values are none of the rubric's.
     """
-    found: dict[str, list[Review]] = {}
+    found: dict[str, list[tuple[Mapping[str, str], Review]]] = {}
     mistakes: list[str] = []
     # Reviewers may hand in a copy each: rows that are blank in one are filled in another.
     asked: Counter[str] = Counter()
@@ -79,20 +124,48 @@ def decisions(*sheets: Iterable[tuple[int, Mapping[str, str]]]) -> dict[str, Dec
                 key = row["id"].strip()
                 there[key] += _whole(row["round"]) == str(FEEDBACK)
                 reviews = found.setdefault(key, [])
-                reviews += [_review(row)] if _is_filled(row) else []
+                reviews += [(row, _review(row))] if _is_filled(row) else []
         asked |= there
     if mistakes:
         more = f"; and {len(mistakes) - _TOLD} more" if len(mistakes) > _TOLD else ""
         raise SheetError("; ".join(mistakes[:_TOLD]) + more)
-    return {key: _decided(key, reviews, asked[key]) for key, reviews in found.items()}
+    return {key: Filled(tuple(rows), asked[key]) for key, rows in found.items()}
+
+
+def decide(key: str, reviews: Sequence[Review], asked: int, *, searchable: bool = False) -> Decided:
+    """Return what became of a question, of whose first round `asked` reviews were wanted.
+
+    One that is potentially `searchable` is approved only once a person has searched in vain.
+    """
+    state, why = _state(reviews, asked)
+    searched = [it for it in reviews if it.round == SEARCH]
+    searchable = searchable and not any(it.checks.get(SEARCHED) == "yes" for it in searched)
+    if state == "approved" and searchable:
+        state = "to_audit"
+        why = Statement("review.to_audit", "potentially searchable, and nobody has searched yet")
+    return Decided(key, state, why, tuple(reviews), tuple(_disagreements(reviews)), searchable)
+
+
+def told(reviews: Sequence[Review]) -> Iterator[Statement]:
+    """Yield what reviewers said, for those of the next round."""
+    for review in reviews:
+        yield Statement(
+            "review.said",
+            "round {round}, {reviewer}: {decision}{score}{comments}",
+            round=review.round,
+            reviewer=review.reviewer,
+            decision=review.decision,
+            score="" if review.score is None else f", score {review.score}",
+            comments=f", {review.comments}" if review.comments else "",
+        )
 
 
 def row_mistakes(row: Mapping[str, str]) -> Iterator[Statement]:
     """Yield which values of a row are none of the rubric's."""
     if not row["id"].strip():
         yield Statement("sheet.no_id", "'id' is empty: put back the question's")
-    if _whole(row["round"]) not in (str(FEEDBACK), str(APPROVAL)):
-        yield _no_value(row, "round", f"{FEEDBACK} or {APPROVAL}")
+    if _whole(row["round"]) not in map(str, ROUNDS):
+        yield _no_value(row, "round", f"{min(ROUNDS)} to {max(ROUNDS)}")
     if not _is_filled(row):
         return
     for column in CHECKS:
@@ -163,33 +236,99 @@ def _review(row: Mapping[str, str]) -> Review:
     )
 
 
-def _decided(key: str, reviews: Sequence[Review], asked: int) -> Decided:
-    """Return what became of a question, of whose first round `asked` reviews were wanted."""
-    state = _state(reviews, asked)
-    return Decided(key, state, tuple(reviews), tuple(_disagreements(reviews)))
-
-
-def _state(reviews: Sequence[Review], asked: int) -> State:
-    if any(review.checks.get(PROHIBITED) == "yes" for review in reviews):
-        return "turned down"
-    first, second = (
-        {review.decision for review in reviews if review.round == turn}
-        for turn in (FEEDBACK, APPROVAL)
+def _state(reviews: Sequence[Review], asked: int) -> tuple[State, Statement]:
+    first, second, last = (
+        [review for review in reviews if review.round == turn]
+        for turn in (FEEDBACK, APPROVAL, CONSENSUS)
     )
-    if second:
-        if "reject" in second:
-            return "turned down"
-        return "approved" if second == {"accept"} else "to be revised"
-    # Whoever signs two rows is one reviewer.
-    spoken = {review.reviewer.casefold() for review in reviews if review.round == FEEDBACK}
-    if first == {"reject"} and len(spoken) >= asked:
-        return "turned down"
-    return "to be revised" if first - {"accept"} else "open"
+    approved = bool(second) and all(review.decision == "accept" for review in second)
+    if stop := _rejected(reviews, first, last or second, asked):
+        return "rejected", stop
+    # An approval overrules a first round that asks for changes, as long as its scores are good.
+    objecting = [it for it in (last or second or first) if it.decision != "accept"]
+    if objecting:
+        return "revise", Statement(
+            "review.revise",
+            "round {round}: to be revised, by {reviewers}",
+            round=objecting[0].round,
+            reviewers=_names(objecting),
+        )
+    for turn, given in ((FEEDBACK, first), (APPROVAL, second)):
+        scores = [review.score for review in given if review.score is not None]
+        if scores and fmean(scores) < GOOD:
+            return "low_score", Statement(
+                "review.low_score",
+                "round {round}: the mean score is {score:.3g}, below {good}",
+                round=turn,
+                score=fmean(scores),
+                good=GOOD,
+            )
+        if turn == FEEDBACK and not scores:
+            return "passed_panel", _unreviewed(first, approved)
+    if approved:
+        return "approved", Statement(
+            "review.approved", "approved by {reviewers}", reviewers=_names(second)
+        )
+    return "first_round", Statement(
+        "review.first_round",
+        "a good first round by {reviewers}; the second has to approve it",
+        reviewers=_names(first),
+    )
+
+
+def _unreviewed(first: Sequence[Review], approved: bool) -> Statement:
+    if approved:
+        return Statement(
+            "review.second_alone",
+            "the second round accepts it, but the first has given it no score",
+        )
+    if first:
+        return Statement(
+            "review.no_score",
+            "the first round has given it no score ({reviews} reviews)",
+            reviews=len(first),
+        )
+    return Statement("review.waiting", "waits for its first round")
+
+
+def _rejected(
+    reviews: Sequence[Review], first: Sequence[Review], last: Sequence[Review], asked: int
+) -> Statement | None:
+    """Return why a question is rejected; None where it is not. `last` decides beyond the first."""
+    if prohibiting := [it for it in reviews if it.checks.get(PROHIBITED) == "yes"]:
+        return Statement(
+            "review.prohibited",
+            "prohibited content, says {reviewers}",
+            reviewers=_names(prohibiting),
+        )
+    rejecting = [it for it in (last or first) if it.decision == "reject"]
+    searched = [it for it in reviews if it.round == SEARCH]
+    if finding := [it for it in searched if it.checks.get(SEARCHED) == "no"]:
+        return Statement(
+            "review.searchable",
+            "easily found by a search, says {reviewers}",
+            reviewers=_names(finding),
+        )
+    # A blank row is a reviewer who has not spoken; whoever signs two rows is one reviewer.
+    spoken = {review.reviewer.casefold() for review in first}
+    everybody = len(rejecting) == len(first) and len(spoken) >= asked
+    if rejecting and (last or everybody):
+        return Statement(
+            "review.rejected",
+            "round {round}: rejected by {reviewers}",
+            round=rejecting[0].round,
+            reviewers=_names(rejecting),
+        )
+    return None
+
+
+def _names(reviews: Sequence[Review]) -> str:
+    return ", ".join(sorted({review.reviewer for review in reviews}))
 
 
 def _disagreements(reviews: Sequence[Review]) -> Iterator[str]:
     """Yield where reviewers say opposite things, and where one's decision is not what they say."""
-    for turn in (FEEDBACK, APPROVAL):
+    for turn in ROUNDS:
         same = [review for review in reviews if review.round == turn]
         told = sorted({review.decision for review in same}, key=DECISIONS.index)
         if len(told) > 1:

@@ -10,6 +10,7 @@ from raybench.benchmarks.parts.contract import Row
 from raybench.benchmarks.parts.hle.screening import plain
 from raybench.benchmarks.parts.hle.screening.rubric import (
     APPROVAL,
+    AUDIT,
     CHECKS,
     FEEDBACK,
     GIVEN,
@@ -37,6 +38,8 @@ class Reviewed:
     notes: Sequence[str] = ()
     image: str = ""
     """Where its image lies, seen from the sheet."""
+    rounds: tuple[int, ...] = (FEEDBACK, APPROVAL)
+    """The rounds that it still takes."""
 
 
 class SheetError(ValueError):
@@ -44,11 +47,18 @@ class SheetError(ValueError):
 
 
 def sheet(questions: Iterable[Reviewed], *, reviewers: int = 1) -> str:
-    """Return the table: so many rows of the first round for each question, one of the second."""
+    """Return the table: a row for every review that a question still takes.
+
+    That is so many of the first round and of an audit, and one of each other.
+    """
     if not 1 <= reviewers <= MOST_REVIEWERS:
         raise ValueError(f"the first round has 1 to {MOST_REVIEWERS} reviewers, not {reviewers}")
-    rounds = [FEEDBACK] * reviewers + [APPROVAL]
-    return table({**_shown(it), "round": str(turn)} for it in questions for turn in rounds)
+    return table(
+        {**_shown(it), "round": str(turn)}
+        for it in questions
+        for turn in it.rounds
+        for _ in range(reviewers if turn in (FEEDBACK, AUDIT) else 1)
+    )
 
 
 def table(rows: Iterable[Mapping[str, str]]) -> str:

@@ -15,8 +15,10 @@ Decision = Literal["accept", "revise", "reject"]
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
 Answer = Literal["yes", "no", "unsure"]
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
-FEEDBACK, APPROVAL = 1, 2
-"""The rounds."""
+FEEDBACK, APPROVAL, SEARCH, AUDIT, CONSENSUS = 1, 2, 3, 4, 5
+"""The rounds. The third is for questions that a model with a search answered: a person searches.
+The others are of audits: experts solve published questions, and settle what one of them flags."""
+ROUNDS = (FEEDBACK, APPROVAL, SEARCH, AUDIT, CONSENSUS)
 
 CHECKS: Mapping[str, str] = {
     "in_domain": "Is the question in a field that you hold a graduate degree in?",
@@ -33,7 +35,7 @@ CHECKS: Mapping[str, str] = {
     "prohibited_content": "Would its answer help to build weapons of mass destruction, or harm?",
 }
 """What is answered with yes, no or unsure. A good question has yes in all, no in the last."""
-PROHIBITED = "prohibited_content"
+PROHIBITED, SEARCHED = "prohibited_content", "non_searchable"
 SCORES: Mapping[int, str] = {
     0: "no question for this exam: off topic, prohibited, or without a right answer",
     1: "wrong, open-ended or to be found by a search: it would have to be written anew",
@@ -43,7 +45,7 @@ SCORES: Mapping[int, str] = {
     5: "outstanding: what few experts can answer, and all would accept",
 }
 GOOD = 4
-"""Questions of this score or more are what the second round looks at first."""
+"""The least mean score of a round: good and outstanding questions enter the dataset, as in HLE."""
 GIVEN = ("score", "decision", "comments")
 """What a reviewer fills in besides: a score, accept or revise or reject, and words."""
 
@@ -57,8 +59,22 @@ def guide() -> str:
         f"row. Round {APPROVAL} decides: an organizer or an expert fills in its row. Write your "
         "name into `reviewer` of each row that you fill in: rows of one name are one reviewer. "
         "Rows that are left blank are reviewers "
-        f"who have not spoken: round {FEEDBACK} alone turns a question down only if all its "
+        f"who have not spoken: round {FEEDBACK} alone rejects a question only if all its "
         "reviewers reject, so take out the rows of those who will not.",
+        "",
+        f"Round {SEARCH} is for questions that a model with search tools answered and the same "
+        "model without them did not. Search the web for the answer, and fill in `non_searchable`: "
+        "no if it is easily found, which rejects the question, else yes.",
+        "",
+        f"Round {AUDIT} is an audit: solve the question, then accept it if you agree with its "
+        "answer and its statement, else write revise or reject, and why. Organizers, author and "
+        f"auditors discuss what is flagged; round {CONSENSUS} says what they agree on: accept if "
+        "the question is right after all.",
+        "",
+        f"A question is published only if round {FEEDBACK} gives it a mean score of {GOOD} or more "
+        f"and everybody who fills in round {APPROVAL} accepts it. A question that is to be revised "
+        "comes back as a candidate with the same id once its author changed it; as it was it is "
+        "refused. Hand this sheet in with `+experiment=hle_screen reviewed=[SHEET]`.",
         "",
         f"Answer these with {', '.join(ANSWERS)}:",
         "",

@@ -1,0 +1,177 @@
+"""What a person is told at the end of a screening: its outcome, its files, and what is next."""
+
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from raybench.config import Config
+from raybench.experiments.hle_screen import caveats, sets
+from raybench.experiments.hle_screen.audits import Audit
+from raybench.experiments.hle_screen.batch import Batch
+from raybench.experiments.hle_screen.publication import Published
+from raybench.experiments.hle_screen.register import Register, in_words
+from raybench.experiments.hle_screen.sets import Screened
+from raybench.pipeline import revisions
+from raybench.pipeline.revisions import Part, Revision
+from raybench.statements import Statement
+
+
+def notes(
+    config: Config,
+    batch: Batch,
+    those: Sequence[Screened],
+    published: Published,
+    run: Path,
+    written: Sequence[Path],
+) -> dict[str, str]:
+    """Return what the person is told at the end, by short names."""
+    register = published.register
+    accepted, rejected, undecided = (sets.of(those, name) for name in sets.DECISIONS)
+    parts, revision = Counter(register.there.get(each.key) for each in accepted), register.newest
+    untried = len(batch.valid) - len(those)
+    left = f", {untried:,} not tried" if untried else ""
+    there = [*(f"{it}.jsonl" for it in sets.DECISIONS if those), sets.INVALID]
+    found = {
+        "Candidates": f"{len(batch.entries):,}: {len(batch.invalid):,} invalid, {len(those):,} "
+        f"tried{left}"
+        if batch.entries
+        else "",
+        "Passed": _passed(len(accepted), parts, rejected=len(rejected), undecided=len(undecided))
+        if those
+        else "",
+        "Sets": f"{run}/: {', '.join(there)}" if batch.entries else "",
+        "Removed": _removed(batch) if batch.standing.removed else "",
+        "Reviews": register.note(batch.reviews) if batch.reviews.filled else "",
+        "Questions": f"{in_words(register.counts())} ({config.hle_screen.dataset}/"
+        f"{revisions.STATES})"
+        if register.entries
+        else "",
+        "Revision": _revision(config, run, revision),
+        "Review": caveats.review(config),
+        "Search": caveats.search(config) if those else "",
+        "Still there": _left(batch, register, accepted),
+        "To review": f"{' and '.join(map(str, written))}: fill them in, then run "
+        f"python -m raybench +experiment=hle_screen reviewed=[SHEET]{_where(config, 'dataset')}"
+        if written
+        else "",
+        "Next": _next(config) if revision and revision.public else "",
+        "Audit": last_audit(published.audits),
+        "Back to review": _back(published.left),
+        "Beware": "; ".join(batch.caveats(config)) if those else "",
+    }
+    return {name: text for name, text in found.items() if text}
+
+
+def last_audit(audits: Sequence[Audit]) -> str:
+    """Say how often experts disagree, by the newest audit; '' where there is none."""
+    if not audits:
+        return ""
+    audit = audits[-1]
+    rate = audit.disagreement
+    if rate.value is None or rate.ci95 is None:
+        return Statement(
+            "screening.audit_drawn",
+            "Audit {number}: {drawn:,} questions drawn from revision {revision}, none audited yet",
+            number=audit.number,
+            drawn=len(audit.verdicts),
+            revision=audit.revision,
+        )
+    return Statement(
+        "screening.disagreement",
+        "Audit {number}: experts disagree with {disagreement:.1%} (95 % from {low:.1%} to "
+        "{high:.1%}) of {audited:,} audited questions, {drawn:,} drawn from revision {revision}; "
+        "{flagged:,} flagged questions have no consensus yet and count as disagreement",
+        number=audit.number,
+        disagreement=rate.value,
+        low=rate.ci95[0],
+        high=rate.ci95[1],
+        audited=audit.audited,
+        drawn=len(audit.verdicts),
+        revision=audit.revision,
+        flagged=audit.counts["flagged"],
+    )
+
+
+def _back(left: Sequence[str]) -> str:
+    if not left:
+        return ""
+    return Statement(
+        "screening.back_to_review",
+        "{questions:,} that an earlier revision published without an approval: they are in this "
+        "one no more, and wait for review",
+        questions=len(left),
+    )
+
+
+def _passed(accepted: int, parts: Counter[Part | None], *, rejected: int, undecided: int) -> str:
+    return Statement(
+        "screening.passed",
+        "{accepted:,} passed the panel ({waiting:,} wait for review, {published:,} published, "
+        "{private:,} held out, {late:,} held out as late), {rejected:,} rejected, "
+        "{undecided:,} undecided",
+        accepted=accepted,
+        waiting=parts[None],
+        published=parts["public"],
+        private=parts["private"],
+        late=parts["late"],
+        rejected=rejected,
+        undecided=undecided,
+    )
+
+
+def _removed(batch: Batch) -> str:
+    return Statement(
+        "screening.removed",
+        "{questions:,} that reviewers decided against",
+        questions=len(batch.standing.removed),
+    )
+
+
+def _revision(config: Config, run: Path, revision: Revision | None) -> str:
+    if revision is None:
+        return Statement("screening.no_revision", "none: nothing was approved yet")
+    return Statement(
+        "screening.revision",
+        "{number}{same}: {public:,} questions in {folder}, {private:,} held out in "
+        "{dataset}/private, {late:,} late ones in {dataset}/late{unreviewed}{unsearched}",
+        number=revision.number,
+        same="" if revision.about["run"] == run.name else " (as it was)",
+        public=len(revision.public),
+        folder=revision.folder,
+        private=len(revision.private),
+        late=len(revision.late),
+        dataset=config.hle_screen.dataset,
+        unreviewed=f"; {len(revision.unreviewed):,} of them without an approval (review=skip)"
+        if revision.unreviewed
+        else "",
+        unsearched=f"; {lacking:,} of them were not checked with a search"
+        if (lacking := len(revision.rows) - revision.about.get("searched", 0))
+        else "",
+    )
+
+
+def _left(batch: Batch, register: Register, accepted: Sequence[Screened]) -> str:
+    """Name what an earlier conclusion of this run published that this one does not accept."""
+    before = {str(row["id"]) for row in batch.standing.rows}
+    own = register.there.keys() & batch.valid.keys()
+    left = sorted(own - before - {each.key for each in accepted})
+    if not left:
+        return ""
+    return Statement(
+        "screening.still_there",
+        "{questions:,} that this run accepted when it was concluded otherwise: {names}. A review "
+        "sheet that rejects them takes them out",
+        questions=len(left),
+        names=", ".join(left),
+    )
+
+
+def _next(config: Config) -> str:
+    where = _where(config, "data.dir")
+    return f"python -m raybench +experiment=hle data=rolling{where} roster=… judges=[…]"
+
+
+def _where(config: Config, setting: str) -> str:
+    dataset = config.hle_screen.dataset
+    return "" if dataset == "runs/hle_rolling" else f" {setting}={shlex.quote(dataset)}"

@@ -1,0 +1,193 @@
+"""The models that are asked about replies: HLE's judges, and the checker of maths."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from raybench import benchmarks
+from raybench.config import Config, ExamConf
+from raybench.pipeline.datasets import Prepared
+from raybench.pipeline.judges import as_judge
+from raybench.pipeline.terms import Terms, models_of
+from raybench.statements import Statement
+from raybench.types import ModelSpec
+
+_JUDGE = re.compile(r"(.*/)?gpt-4o-2024-08-06", re.IGNORECASE)
+_CHECKER = re.compile(r".*llama-?3\.3-70b.*", re.IGNORECASE)
+"""What the methodology's own judge and checker are called by those who serve them."""
+
+
+def is_judged(data: Prepared) -> bool:
+    """Tell whether any reply takes a judge."""
+    return any(benchmarks.load(part.benchmark).judged for part in data)
+
+
+def checked_benchmarks(data: Prepared) -> list[str]:
+    """Return the benchmarks whose answers go to a checker where the script finds them not right."""
+    return [part.benchmark for part in data if benchmarks.load(part.benchmark).checked]
+
+
+def checker_of(config: Config, data: Prepared) -> ModelSpec | None:
+    """Return the checker as it is asked; None where nothing is checked."""
+    name = Terms.of(config).checker
+    if name is None or not checked_benchmarks(data):
+        return None
+    ranked = {model.name: model for model in models_of(config)}
+    return ranked.get(name) or replace(_every(config)[name], system_prompt=None)
+
+
+def judges_of(config: Config) -> dict[str, ModelSpec]:
+    """Return the judges by name, as they are asked."""
+    every = _every(config)
+    return {name: as_judge(every[name]) for name in Terms.of(config).conf.judges}
+
+
+def others_of(config: Config, data: Prepared) -> list[ModelSpec]:
+    """Return the models that are asked about replies and not ranked as they are asked."""
+    checker = checker_of(config, data)
+    unranked = checker and checker.name not in {model.name for model in config.roster.models}
+    found = [checker] if checker and unranked else []
+    return [*found, *(judges_of(config).values() if is_judged(data) else ())]
+
+
+def bounded_judges(config: Config, data: Prepared) -> list[str]:
+    """Return the judges whose reasoning is bounded: those that raybench hosts."""
+    if Terms.of(config).conf.judge_chars is None or not is_judged(data):
+        return []
+    return [name for name, model in judges_of(config).items() if model.engine == "vllm"]
+
+
+def role_deviates(config: Config, data: Prepared) -> bool:
+    """Tell whether judges read their prompt otherwise than the exam's paper has it."""
+    conf = Terms.of(config).conf
+    return isinstance(conf, ExamConf) and is_judged(data) and conf.judge_role != "system"
+
+
+def referee_results(config: Config, data: Prepared) -> dict[str, Any]:
+    """Return what results.json says of who judged and checked."""
+    checker = checker_of(config, data)
+    return {
+        **({"judges": list(Terms.of(config).conf.judges)} if is_judged(data) else {}),
+        **({"checker": checker and checker.name} if checked_benchmarks(data) else {}),
+    }
+
+
+def plan_notes(config: Config, data: Prepared) -> list[Statement]:
+    """Return the plan's notes on who judges and who checks, and why these do."""
+    terms = Terms.of(config)
+    section, first = terms.section, config.roster.judges[0].name if config.roster.judges else None
+    notes = []
+    if named := checked_benchmarks(data):
+        checker = checker_of(config, data)
+        notes.append(
+            Statement(
+                "plan.unchecked",
+                "no checker: in {benchmarks} the script alone decides ({section}.checker=NAME has "
+                "a model of the roster look at answers that it does not mark right)",
+                benchmarks=", ".join(named),
+                section=section,
+            )
+            if checker is None
+            else Statement(
+                "plan.checked",
+                "{benchmarks}: answers that the script does not mark right are checked by {checker}"
+                "{why}",
+                benchmarks=", ".join(named),
+                checker=checker.name,
+                why=f", the first of roster.judges ({section}.checker=NAME names another, null "
+                "none)"
+                if checker.name == first
+                else "",
+                first=checker.name == first,
+            )
+        )
+    if named := [part.benchmark for part in data if benchmarks.load(part.benchmark).judged]:
+        names, judges = [model.name for model in config.roster.models], terms.conf.judges
+        own = [name for name in judges if name in names]
+        notes.append(
+            Statement(
+                "plan.judged",
+                "{benchmarks}: judged by {judges}{itself}{why}",
+                benchmarks=", ".join(named),
+                judges=" and ".join(judges),
+                itself=f", {' and '.join(own)} among others itself" if own else "",
+                why=f", the first of roster.judges ({section}.judges=[NAME] names another"
+                f"{', [] leaves it out' * (section == 'index')})"
+                if judges == [first]
+                else "",
+                own=own,
+                first=judges == [first],
+            )
+        )
+    return notes
+
+
+def remarks(config: Config, data: Prepared) -> dict[str, Statement]:
+    """Return what plan and report say of who judges and checks, by short names.
+
+    That is who is asked about its own answers, and who else does this in the methodology.
+    """
+    checker = checker_of(config, data)
+    found: dict[str, Statement] = {}
+    names = [model.name for model in config.roster.models]
+    if checker and checker.name in names:
+        found["Checked by"] = Statement(
+            "referees.checks_itself",
+            "{checker} checks maths, its own answers among others",
+            checker=checker.name,
+        )
+    asked = _asked(config, data)
+    if alike := {name: it for name, model in asked.items() if (it := _alike(config, model))}:
+        found["Weights"] = Statement(
+            "referees.same_weights",
+            "{told}: replies are judged by the model that wrote them",
+            told="; ".join(
+                f"{name} has the weights of {', '.join(of)}" for name, of in alike.items()
+            ),
+            alike=alike,
+        )
+    if others := _others(config, data):
+        found["Judges"] = Statement(
+            "referees.others",
+            "deviation: {others} (+roster/judges=methodology has the methodology's own)",
+            others="; ".join(others),
+        )
+    return found
+
+
+def _others(config: Config, data: Prepared) -> list[str]:
+    """Return which of judge and checker is another model than in the methodology."""
+    if Terms.of(config).section != "index":
+        return []
+    found, checker = [], checker_of(config, data)
+    if is_judged(data):
+        first, model = next(iter(judges_of(config).items()))
+        if not _JUDGE.fullmatch(model.weights):
+            found.append(f"HLE is judged by {first}, in the methodology by GPT-4o of August 2024")
+    if checker and not _CHECKER.fullmatch(checker.weights):
+        found.append(f"maths is checked by {checker.name}, in the methodology by Llama 3.3 70B")
+    return found
+
+
+def _asked(config: Config, data: Prepared) -> dict[str, ModelSpec]:
+    """Return the models that are asked about replies, by the roster's names."""
+    checker = checker_of(config, data)
+    judges = judges_of(config) if is_judged(data) else {}
+    return {**({checker.name: checker} if checker else {}), **judges}
+
+
+def _alike(config: Config, referee: ModelSpec) -> Sequence[str]:
+    """Return the models of other names that are ranked and have a referee's weights."""
+    own = (referee.engine, referee.weights, referee.revision, referee.options.get("base_url"))
+    return [
+        model.name
+        for model in (it.spec() for it in config.roster.models)
+        if referee.weights
+        and referee.name not in (model.name, as_judge(model).name)
+        and (model.engine, model.weights, model.revision, model.options.get("base_url")) == own
+    ]
+
+
+def _every(config: Config) -> dict[str, ModelSpec]:
+    return {model.name: model.spec() for model in (*config.roster.models, *config.roster.judges)}
