@@ -117,7 +117,9 @@ class World:
     async def _reply(self, model: str, request: Request, place: int) -> Placed:
         async with self.limits[model]:
             self.running[model] += 1
-            seconds = self._seconds(model, request) * self.random.lognormvariate(-0.08, 0.4)
+            # By what is asked: threads may have requests come in another order.
+            drawn = random.Random(f"{model}/{request.seed}/{request.messages[-1].content}")
+            seconds = self._seconds(model, request) * drawn.lognormvariate(-0.08, 0.4)
             await asyncio.sleep(seconds)
             begins, lasts = self.stall
             if begins <= now() - self.began < begins + lasts:
@@ -146,7 +148,8 @@ class World:
         """Stand where the sandbox's pool does."""
 
     async def call(self, graded: Any, unit: Unit, *_: Any, **__: Any) -> Unit:
-        await asyncio.sleep(self.program_s * self.random.uniform(0.5, 1.5))
+        drawn = random.Random(f"{unit['model']}/{unit['key']}")
+        await asyncio.sleep(self.program_s * drawn.uniform(0.5, 1.5))
         return {**unit, "correct": True, "truth": "", "judge_error": None, "answer": None}
 
 
@@ -199,10 +202,12 @@ class Run:
                 "model": job.model, "benchmark": job.benchmark, "language": "en", "repeat": 0,
                 "key": f"{row}", "place": [str(self.rows), row], "reused": False,
                 "request": {
-                    "messages": [["user", job.benchmark, []]], "seed": 0, "max_tokens": 9,
+                    "messages": [["user", job.benchmark, []]], "seed": row, "max_tokens": 9,
                     "temperature": 0.0, "gold": None,
                 },
             }  # fmt: skip
+            if job.benchmark == CODE:
+                unit["row"] = {}
             if job.benchmark == MATHS:
                 unit |= {"truth": "1", "correct": row % 2 == 0, "answer": "2", "judge_error": None}
             if self.world.random.random() < self.world.known:
