@@ -5,7 +5,6 @@ import io
 import os
 import signal
 import socket
-import threading
 import time
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -343,11 +342,16 @@ def _knock(address: str) -> None:
 
 @contextlib.contextmanager
 def _keeping_sigterm() -> Iterator[None]:
-    """Put SIGTERM's handler back: Ray's own ends the driver before it can clean up."""
-    handler = signal.getsignal(signal.SIGTERM)
-    yield
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, handler)
+    """Let nobody handle SIGTERM but who does: Ray's handler ends the driver with exit code 15."""
+    register = signal.signal
+
+    def others(number: int, handler: Any) -> Any:
+        if number == signal.SIGTERM:
+            return signal.getsignal(number)
+        return register(number, handler)
+
+    with patch.object(signal, "signal", others):
+        yield
 
 
 @contextlib.contextmanager

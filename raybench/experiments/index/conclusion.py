@@ -98,7 +98,7 @@ def concluded(
         reading.section(samples, rows, asking_of(config), withheld(data)),
     ]
     units = len(ledger.done)
-    answer = headline(view, shown[0].key, _unjudged(config, data))
+    answer = headline(view, shown[0].key, *_missing(config, data))
     return Outcome(
         answer=answer,
         metrics=metrics,
@@ -119,6 +119,7 @@ def concluded(
             **limits,
             **referees.referee_results(config, data),
             **conditions.deviations(config, data),
+            **conditions.named_deviations(config, data),
         },
         settings=conditions.settings(config) | _settings(config, data),
         notes={
@@ -144,10 +145,12 @@ def _settings(config: Config, data: Prepared) -> dict[str, str]:
     }
 
 
-def _unjudged(config: Config, data: Prepared) -> list[str]:
-    """Return the benchmarks that were not asked as no judge was there."""
+def _missing(config: Config, data: Prepared) -> tuple[list[str], list[str]]:
+    """Return what the Intelligence Index lacks for want of a judge, and what else it lacks."""
     left_out = [] if config.index.judges else data.left_out
-    return [name for name in left_out if benchmarks.load(name).judged]
+    unjudged = [name for name in left_out if benchmarks.load(name).judged]
+    known = {*unjudged, *(part.benchmark for part in data)}
+    return unjudged, [name for name in indices.constituents("intelligence") if name not in known]
 
 
 def _ruled_languages(data: Prepared) -> dict[str, Sequence[str]]:

@@ -38,7 +38,7 @@ class Deviation(NamedTuple):
 def note(found: Sequence[Deviation]) -> str:
     """Return the line that terminal, leaderboard.md and report show."""
     if not found:
-        return Statement("deviation.none", "the source's, in every setting")
+        return Statement("deviation.none", "the source's, in every setting that it names")
     return Statement(
         "deviation.some",
         "{settings} deviate{s} from the source; the report says how",

@@ -105,6 +105,10 @@ def test_without_a_judge_the_headline_says_which_index_leads_and_how_to_get_the_
     assert (told["key"], told["lacking"]) == (outcome.columns[0].key, "HLE")
     assert outcome.notes["Headline"] == outcome.answer
     assert "judges" not in outcome.about
+    more = outcome_of(tmp_path / "more", "index.benchmarks=[mgsm,math_500,hle]")
+    lacking = values(more.answer)
+    assert "HLE" in lacking["lacking"] and "AIME" in lacking["lacking"]
+    assert "mmlu_pro" in lacking["others"] and not told["others"]
     chosen = outcome_of(tmp_path, "index.repeats=1", "index.benchmarks=[mmlu_pro,gpqa_diamond]")
     assert chosen.answer == "" and "Headline" not in chosen.notes
 
@@ -120,6 +124,22 @@ def test_who_judged_and_checked_is_told(tmp_path: Path) -> None:
     assert "referees.others" in coded(made)
     none = outcome_of(tmp_path / "none", judge, "index.benchmarks=[math_500]")
     assert none.about["checker"] is None and "referees.others" not in coded(none)
+    for about, given in ((made.about, "j"), (none.about, None)):
+        deviations = {it["setting"]: it["given"] for it in about["deviations"]}
+        assert deviations["index.checker"] == given
+
+
+def test_results_name_the_settings_that_deviate_from_the_methodology(tmp_path: Path) -> None:
+    source = ("index.benchmarks=[mmlu_pro]", "index.temperature=0", "index.max_tokens=4096")
+    others = ("index.temperature=0.5", "index.letters=listed", "index.grader=improved")
+    found = outcome_of(tmp_path, *source[::2], *others).about["deviations"]
+    assert {it["setting"]: it["given"] for it in found} == {
+        "index.temperature": 0.5,
+        "index.letters": "listed",
+        "index.grader": "improved",
+    }
+    plain = outcome_of(tmp_path / "plain", *source)
+    assert "deviations" not in plain.about
 
 
 def test_guessing_has_a_level_where_there_are_options(outcome: Outcome) -> None:

@@ -28,20 +28,21 @@ def _there(view: View, key: str) -> bool:
     return any(estimate and estimate.value is not None for estimate in view.of(key))
 
 
-def headline(view: View, key: str, unjudged: Sequence[str]) -> str:
+def headline(view: View, key: str, unjudged: Sequence[str], unasked: Sequence[str]) -> str:
     """Say which score leads and how to get the Intelligence Index, where no judge was there.
 
-    `unjudged` are the benchmarks that were left out for that; '' without any.
+    `unjudged` are the benchmarks that were left out for that ('' without any), `unasked` the others
+    that the index includes and nobody was asked.
     """
     if not unjudged:
         return ""
     return Statement(
         "index.no_judge",
-        "Models are ranked by {shown}, as no judge is set for {lacking}, which the Intelligence "
-        "Index includes: set index.judges=[NAME], a model of roster.judges or roster.models, to "
-        "get it.",
+        "Models are ranked by {shown}. The Intelligence Index also needs {lacking}: set "
+        "index.judges=[NAME], a model of roster.judges or roster.models{others}.",
         shown=f"the {view.title(key)}" if key.startswith("index/") else view.title(key),
-        lacking=", ".join(view.title(name) for name in unjudged),
+        lacking=", ".join(view.title(name) for name in (*unjudged, *unasked)),
+        others=f", and add {', '.join(unasked)} to index.benchmarks" if unasked else "",
         key=key,
     )
 

@@ -7,6 +7,8 @@ from raybench import benchmarks
 from raybench.benchmarks.parts.choices import MultipleChoice
 from raybench.config import Config
 from raybench.experiments.parts.questions import referees
+from raybench.experiments.parts.questions.deviations import deviations as named
+from raybench.experiments.parts.questions.deviations import other_sampling
 from raybench.experiments.parts.questions.exam_remarks import remarks
 from raybench.experiments.parts.reproducing import publishable
 from raybench.pipeline.datasets import Dataset, Prepared
@@ -116,20 +118,23 @@ def deviations(config: Config, data: Prepared) -> dict[str, Any]:
         "own_system_prompts": _prompted(config),
         "judge_role": conf.judge_role if referees.role_deviates(config, data) else None,
         "letters": letters_note(config, data) and Terms.of(config).letters,
-        "sampling": _other_sampling(config),
+        "sampling": other_sampling(config),
         "judge_chars": conf.judge_chars if referees.bounded_judges(config, data) else None,
         "without_system_role": config.hle.without_system_role if prepended(config) else None,
     }
     return {name: it for name, it in found.items() if it}
 
 
-_SAMPLING: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 4096, "repeats": None}
-"""How the methodology asks; repeats are each benchmark's own."""
+def named_deviations(config: Config, data: Prepared) -> dict[str, Any]:
+    """Return the settings that deviate from the source, as results.json lists them, if any do."""
+    lettered = any(_names_letters(part.benchmark) for part in data)
+    found = [it.to_json() for it in named(config, data, names_letters=lettered)]
+    return {"deviations": found} if found else {}
 
 
 def sampling_note(config: Config) -> Statement | None:
     """Say so where the index asks with another sampling than the methodology; None where not."""
-    found = _other_sampling(config)
+    found = other_sampling(config)
     if not found:
         return None
     told = {
@@ -146,15 +151,6 @@ def sampling_note(config: Config) -> Statement | None:
         settings=", ".join(f"index.{name}" for name in found),
         otherwise=found,
     )
-
-
-def _other_sampling(config: Config) -> dict[str, Any]:
-    """Return the settings by which the index samples otherwise than the methodology."""
-    terms = Terms.of(config)
-    if terms.section != "index":
-        return {}
-    told = {name: getattr(terms.conf, name) for name in _SAMPLING}
-    return {name: value for name, value in told.items() if value != _SAMPLING[name]}
 
 
 def letters_note(config: Config, data: Prepared) -> Statement | None:

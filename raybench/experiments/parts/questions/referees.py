@@ -16,6 +16,7 @@ from raybench.types import ModelSpec
 _JUDGE = re.compile(r"(.*/)?gpt-4o-2024-08-06", re.IGNORECASE)
 _CHECKER = re.compile(r".*llama-?3\.3-70b.*", re.IGNORECASE)
 """What the methodology's own judge and checker are called by those who serve them."""
+_JUDGES_ITS = {True: "judges its", False: "judge their"}
 
 
 def is_judged(data: Prepared) -> bool:
@@ -83,8 +84,9 @@ def plan_notes(config: Config, data: Prepared) -> list[Statement]:
         notes.append(
             Statement(
                 "plan.unchecked",
-                "no checker: in {benchmarks} the script alone decides ({section}.checker=NAME has "
-                "a model of the roster look at answers that it does not mark right)",
+                "deviation: no checker, in {benchmarks} the script alone decides; in the "
+                "methodology a model looks at the answers that it does not mark right "
+                "({section}.checker=NAME)",
                 benchmarks=", ".join(named),
                 section=section,
             )
@@ -111,7 +113,9 @@ def plan_notes(config: Config, data: Prepared) -> list[Statement]:
                 "{benchmarks}: judged by {judges}{itself}{why}",
                 benchmarks=", ".join(named),
                 judges=" and ".join(judges),
-                itself=f", {' and '.join(own)} among others itself" if own else "",
+                itself=f" ({' and '.join(own)} also {_JUDGES_ITS[len(own) == 1]} own replies)"
+                if own
+                else "",
                 why=f", the first of roster.judges ({section}.judges=[NAME] names another"
                 f"{', [] leaves it out' * (section == 'index')})"
                 if judges == [first]
@@ -156,17 +160,27 @@ def remarks(config: Config, data: Prepared) -> dict[str, Statement]:
     return found
 
 
+def other_judge(config: Config, data: Prepared) -> str | None:
+    """Return HLE's judge where it is another model than the index's methodology has."""
+    if Terms.of(config).section != "index" or not is_judged(data):
+        return None
+    first, model = next(iter(judges_of(config).items()))
+    return None if _JUDGE.fullmatch(model.weights) else first
+
+
+def other_checker(config: Config, data: Prepared) -> str | None:
+    """Return the checker where it is another model than the index's methodology has."""
+    checker = checker_of(config, data) if Terms.of(config).section == "index" else None
+    return None if checker is None or _CHECKER.fullmatch(checker.weights) else checker.name
+
+
 def _others(config: Config, data: Prepared) -> list[str]:
     """Return which of judge and checker is another model than in the methodology."""
-    if Terms.of(config).section != "index":
-        return []
-    found, checker = [], checker_of(config, data)
-    if is_judged(data):
-        first, model = next(iter(judges_of(config).items()))
-        if not _JUDGE.fullmatch(model.weights):
-            found.append(f"HLE is judged by {first}, in the methodology by GPT-4o of August 2024")
-    if checker and not _CHECKER.fullmatch(checker.weights):
-        found.append(f"maths is checked by {checker.name}, in the methodology by Llama 3.3 70B")
+    found = []
+    if judge := other_judge(config, data):
+        found.append(f"HLE is judged by {judge}, in the methodology by GPT-4o of August 2024")
+    if checker := other_checker(config, data):
+        found.append(f"maths is checked by {checker}, in the methodology by Llama 3.3 70B")
     return found
 
 

@@ -133,7 +133,15 @@ def planned(config: Config, data: Prepared) -> Plan:
     ]
     notes += [*sandboxed(config, data), *_other_python(config, data)]
     if terms.grader != "parity":
-        notes.append(f"grader {terms.grader}: scores compare with no published ones")
+        notes.append(
+            Statement(
+                "plan.grader",
+                "deviation: grader {grader} instead of the methodology's rules: scores cannot be "
+                "compared with published ones ({section}.grader)",
+                grader=terms.grader,
+                section=terms.section,
+            )
+        )
     notes += referees.plan_notes(config, data)
     notes += filter(
         None,
