@@ -343,6 +343,8 @@ async def _until_terminated(run: Any) -> None:
     task, loop = asyncio.ensure_future(run), asyncio.get_running_loop()
 
     def terminated(*_: object) -> None:
+        if task.cancelling():  # `timeout` sends it twice; the run is being taken down already
+            return
         task.cancel()
         loop.call_soon_threadsafe(lambda: None)  # where it waits for something to happen
 

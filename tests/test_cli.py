@@ -1,8 +1,10 @@
 """The command line as a person meets it: what it lists, refuses, plans, and how it says so."""
 
+import asyncio
 import errno
 import json
 import os
+import signal
 import subprocess
 import sys
 from copy import deepcopy
@@ -582,3 +584,21 @@ def test_multirun_runs_every_job(tmp_path: Path) -> None:
     assert len(results) == 2
     assert len({result.read_text() for result in results}) == 2
     assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+
+
+def test_a_second_sigterm_leaves_what_the_first_one_ends_its_time() -> None:
+    """`timeout` sends it to the command, and once more to the group of both."""
+    ended: list[str] = []
+
+    async def run() -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            await asyncio.sleep(600)
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+            await asyncio.sleep(0)
+            ended.append("in order")
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cli._until_terminated(run()))
+    assert ended == ["in order"]

@@ -5,6 +5,7 @@ import io
 import os
 import signal
 import socket
+import threading
 import time
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -342,16 +343,19 @@ def _knock(address: str) -> None:
 
 @contextlib.contextmanager
 def _keeping_sigterm() -> Iterator[None]:
-    """Let nobody handle SIGTERM but who does: Ray's handler ends the driver with exit code 15."""
-    register = signal.signal
+    """Let nobody handle SIGTERM but who does.
 
-    def others(number: int, handler: Any) -> Any:
-        if number == signal.SIGTERM:
-            return signal.getsignal(number)
-        return register(number, handler)
+    Ray's handler in Python ends the driver with exit code 15, the one in C++ aborts it.
+    """
+    register, handler = signal.signal, signal.getsignal(signal.SIGTERM)
+
+    def others(number: int, theirs: Any) -> Any:
+        return handler if number == signal.SIGTERM else register(number, theirs)
 
     with patch.object(signal, "signal", others):
         yield
+    if threading.current_thread() is threading.main_thread():
+        register(signal.SIGTERM, handler)
 
 
 @contextlib.contextmanager
