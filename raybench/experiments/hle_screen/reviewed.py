@@ -51,8 +51,8 @@ class Reviews:
     def of_question(self, key: str, question: Row) -> list[Review] | None:
         """Return the reviews of a question as it is; None where the sheets do not have it.
 
-        A question that came back mended under its old id is another one: reviews of the earlier
-        version say nothing of it.
+        A question that was revised and came back under its old id is another one: reviews of the
+        earlier version say nothing of it.
         """
         if (filled := self.filled.get(key)) is None or not question:
             return None

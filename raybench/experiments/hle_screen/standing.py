@@ -39,7 +39,7 @@ class Standing:
     gone: Mapping[int, Statement]
     """What rows said that do not come back as they were, and why not."""
     parts: Mapping[str, Part]
-    """Where questions are, or were: mended ones stay on their side."""
+    """Where questions are, or were: revised ones stay on their side."""
 
     @classmethod
     def of(
