@@ -13,6 +13,13 @@ from typing import Any
 from raybench.tracking.uri import sqlite_path
 
 _LOCK_SECONDS = 120.0
+_MAKE_STORE = """
+import signal, sys
+for each in signal.SIGINT, signal.SIGTERM:
+    signal.signal(each, signal.SIG_IGN)
+import mlflow
+mlflow.MlflowClient(sys.argv[1]).search_experiments(max_results=1)
+"""
 
 
 def client(uri: str) -> Any:
@@ -73,13 +80,14 @@ def _create(path: Path) -> None:
 
     In a process of its own, because SQLAlchemy keeps its hold on the file by the name it opened.
     Under a name of its own, because that process outlives us where we are killed, and writes on.
+    It ignores Ctrl-C and SIGTERM, which may reach the whole group: we still wait for the store.
     """
     for left in path.parent.glob(f".{path.name}.*.new"):
         left.unlink(missing_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}.new")
-    code = "import sys, mlflow; mlflow.MlflowClient(sys.argv[1]).search_experiments(max_results=1)"
     subprocess.run(
-        [sys.executable, "-c", code, f"sqlite:///{aside.absolute()}"],
+        [sys.executable, "-c", _MAKE_STORE, f"sqlite:///{aside.absolute()}"],
+        start_new_session=True,
         cwd=path.parent,
         capture_output=True,
         timeout=_LOCK_SECONDS,

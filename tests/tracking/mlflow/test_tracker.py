@@ -2,6 +2,7 @@ import json
 import math
 import os
 import resource
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -626,6 +627,30 @@ def test_a_store_is_made_aside_also_where_an_empty_file_is_in_its_place(
     probe(unmade)
     with pytest.raises(Aside):
         mlflow_store.client(unmade)
+
+
+_MAKE = """
+import signal, sys
+from raybench.tracking.mlflow import store
+signal.signal(signal.SIGTERM, lambda *_: None)
+store.client(sys.argv[1])
+"""
+
+
+@pytest.mark.process
+def test_a_signal_to_the_whole_process_group_does_not_end_the_making_of_a_store(
+    unmade: str,
+) -> None:
+    path = Path(unmade.removeprefix("sqlite:///"))
+    paths = os.pathsep.join([str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")])
+    process = subprocess.Popen(
+        [sys.executable, "-c", _MAKE, unmade], stderr=subprocess.PIPE, text=True,
+        env=os.environ | {"PYTHONPATH": paths}, start_new_session=True,
+    )  # fmt: skip
+    wait_for(lambda: path.exists() or any(path.parent.glob(".mlflow.db.*.new")), 250)
+    os.killpg(process.pid, signal.SIGTERM)
+    assert (process.communicate(timeout=250)[1], process.returncode) == ("", 0)
+    assert path.stat().st_size
 
 
 def test_who_outlives_a_killed_run_does_not_write_into_the_next_ones_store(
