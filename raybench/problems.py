@@ -45,8 +45,10 @@ def of(config: Config) -> Iterator[Problem]:
     if not found:  # the fleet's rules take a sound roster for granted
         from raybench import fleet
 
-        models = [*config.roster.models, *_judges(config)]
-        yield from fleet.problems([model.spec() for model in models], config.fleet)
+        models = [model.spec() for model in (*config.roster.models, *_judges(config))]
+        yield from fleet.problems(models, config.fleet)
+        if not config.dry_run:  # a plan names the keys that the run will need
+            yield from fleet.key_problems(models)
 
 
 def _judges(config: Config) -> list[schema.ModelConf]:

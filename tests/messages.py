@@ -150,11 +150,12 @@ def _engines(folder: Path) -> Iterator[Problem]:
         model("openai", base_url=here, temperature=1, concurrency=0, requests_per_minute=0),
         model("openai", base_url=here, extra_body=1),
         model("openai", base_url=here, extra_body={"temperature": "hot"}),
-        model("openai", base_url=here, api_key_env="NO_SUCH_KEY"),
         model("openai", base_url=here, api_key_env="sk-secret"),
         model("simulated", abilty=1, judge="wise", ability=2, family=3, favouritism=1),
     ]
     yield from fleet.problems(models, FleetConf(device="cpu"))
+    needy = [replace(model("openai", base_url=here, api_key_env=it), name=it) for it in ("A", "B")]
+    yield from fleet.key_problems([*needy, model("openai", base_url=here, api_key_env="A")])
     keyed, keyless = {"base_url": here, "api_key_env": "MY_KEY"}, {"base_url": here[:-3]}
     kinds: tuple[Kind, ...] = ("key", "access", "model", "path", "connection")
     for kind in kinds:

@@ -3,6 +3,7 @@
 from raybench.fleet.account import Account
 from raybench.fleet.client import Engine, Fleet, open_fleet, resolved
 from raybench.fleet.engines import EngineSpec, group_engines, problems
+from raybench.fleet.remote_options import key_problems, missing_keys, name_keys
 
 __all__ = [
     "Account",
@@ -10,6 +11,9 @@ __all__ = [
     "EngineSpec",
     "Fleet",
     "group_engines",
+    "key_problems",
+    "missing_keys",
+    "name_keys",
     "open_fleet",
     "problems",
     "resolved",

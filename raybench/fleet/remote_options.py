@@ -1,19 +1,21 @@
-"""What the roster says of an endpoint: where it is, and its key, which stays in the environment."""
+"""What the roster says of an endpoint: its address, and its key, which stays in the environment."""
 
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
 import httpx
 
 from raybench.errors import Problem, did_you_mean
+from raybench.types import ModelSpec
 
 LIMITS = {"max_tokens", "max_completion_tokens"}
 """What the fields that limit a reply are called."""
 _OPENAI, _OPENAI_KEY = "api.openai.com", "OPENAI_API_KEY"
+_VARIABLE = re.compile("[A-Z_][A-Z0-9_]*")
 _SHORTEST_SECRET = 12  # what is shorter ('EMPTY', 'none') is a filler, and a word that replies use
 
 
@@ -101,7 +103,7 @@ def problems(where: str, options: Mapping[str, Any]) -> Iterator[Problem]:
                     fix="it is a number, or null to leave it out",
                 )
     variable = options.get("api_key_env")
-    if variable and not re.fullmatch("[A-Z_][A-Z0-9_]*", str(variable)):
+    if variable and not _VARIABLE.fullmatch(str(variable)):
         yield Problem(
             "setting.format",
             f"{where}: options.api_key_env is not the name of a variable (it is not repeated "
@@ -110,14 +112,6 @@ def problems(where: str, options: Mapping[str, Any]) -> Iterator[Problem]:
             fix="Put the key into the environment, as in MY_KEY=…, and write api_key_env: MY_KEY",
         )
         return
-    if variable and not os.environ.get(variable):
-        yield Problem(
-            "environment.variable",
-            f"{where}: the environment has no {variable}, which options.api_key_env names",
-            setting="roster.models[].options.api_key_env",
-            given=variable,
-            fix="set it",
-        )
     if not (held.isascii() and held.isprintable()):
         yield Problem(
             "environment.variable",
@@ -125,6 +119,34 @@ def problems(where: str, options: Mapping[str, Any]) -> Iterator[Problem]:
             "header can carry",
             setting="roster.models[].options.api_key_env",
             fix="set it anew",
+        )
+
+
+def missing_keys(models: Iterable[ModelSpec]) -> dict[str, list[str]]:
+    """Return the variables of endpoints' keys that are not set, each with its models' names."""
+    found: dict[str, dict[str, None]] = {}
+    for model in models:
+        variable = key_variable(model.options) if model.engine == "openai" else None
+        # What is no variable's name may be the key itself; `problems` reports it.
+        if variable and _VARIABLE.fullmatch(variable) and not key(model.options):
+            found.setdefault(variable, {})[model.name] = None
+    return {variable: [*names] for variable, names in found.items()}
+
+
+def name_keys(missing: Mapping[str, Sequence[str]]) -> str:
+    """Return variables and their models in words, as in 'A_KEY (for a and b)'."""
+    return ", ".join(f"{name} (for {' and '.join(whose)})" for name, whose in missing.items())
+
+
+def key_problems(models: Iterable[ModelSpec]) -> Iterator[Problem]:
+    """Yield one problem that lists all keys that are missing, if any are."""
+    if missing := missing_keys(models):
+        yield Problem(
+            "environment.variable",
+            f"the environment lacks keys of endpoints: {name_keys(missing)}",
+            setting="roster.models[].options.api_key_env",
+            given=", ".join(missing),
+            fix="Set these variables; only a plan (dry_run=true) needs no key",
         )
 
 

@@ -75,7 +75,7 @@ def test_an_endpoint_has_one_engine_whatever_models_it_serves() -> None:
     one, other = ModelSpec("a", "openai", "gpt-1", options={"base_url": "http://h/v1"}), openai("b")
     two = ModelSpec("c", "openai", "gpt-2", options={"base_url": "http://h/v1"})
     assert groups(one, other, two) == [["a", "c"], ["b"]]
-    assert group_engines([one, two])[0].label == "openai http://h/v1 for a, c"
+    assert group_engines([one, two])[0].called == "a, c"
 
 
 def test_one_engine_serves_every_simulated_model() -> None:
@@ -83,7 +83,7 @@ def test_one_engine_serves_every_simulated_model() -> None:
         [ModelSpec(str(n), "simulated", f"w{n}", options={"ability": n / 10}) for n in range(5)]
     )
     assert (engine.kind, len(engine.models), engine.options) == ("simulated", 5, {})
-    assert engine.label == "simulated stand-ins for 0, 1, 2, 3, 4"
+    assert (engine.kind, engine.called) == ("simulated", "0, 1, 2, 3, 4")
 
 
 def test_an_engine_carries_what_its_models_say() -> None:
@@ -95,7 +95,7 @@ def test_an_engine_carries_what_its_models_say() -> None:
         model.options,
         (model,),
     )
-    assert engine.label == "vllm HuggingFaceTB/SmolLM2 for m"
+    assert (engine.kind, engine.weights) == ("vllm", "HuggingFaceTB/SmolLM2")
     assert engine.name.startswith("huggingfacetb-smollm2-")
     assert group_engines([model]) == (engine,)
 
@@ -224,7 +224,6 @@ def test_missing_embedded_weights_name_the_package(
         ({"base_url": "http://"}, ("setting.format", "base_url")),
         ({"base_url": "http://[::1/v1"}, ("setting.format", "base_url")),
         ({"base_url": "http://host:99999/v1"}, ("setting.format", "base_url")),
-        ({"api_key_env": "NO_SUCH_KEY"}, ("environment.variable", "api_key_env")),
         ({"requests_per_minute": 0}, ("setting.range", "requests_per_minute")),
         ({"temperature": 1}, ("setting.unknown", "temperature")),
         ({"concurrency": 0}, ("setting.range", "concurrency")),

@@ -1,22 +1,39 @@
-"""Where a run works and is kept, and which settings of that have no effect on it."""
+"""Where a run works and is kept, which keys it needs, and which settings have no effect on it."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
 from raybench.config import Config, labels
+from raybench.fleet import missing_keys, name_keys
 from raybench.fleet.devices import OWN, address
+from raybench.pipeline.judges import JUDGING
 from raybench.statements import Statement
 from raybench.types import Plan
 
 
 def placed(config: Config, plan: Plan) -> Plan:
-    """Return the plan with where it would work and be kept, for a person to look at."""
+    """Return the plan with where it would work and be kept, and the keys that it still needs."""
     return replace(
         plan,
         cluster=tuple(_cluster(config, plan)),
         storage=config.storage.partition("?")[0] if config.storage and _is_run(plan) else None,
-        notes=(*plan.notes, *ignored(config, plan)),
+        notes=(*plan.notes, *_keys(plan), *ignored(config, plan)),
     )
+
+
+def _keys(plan: Plan) -> Iterator[str]:
+    """Yield a note that names the environment variables that the run needs and that are not set."""
+    asked = (
+        replace(model, name=model.name.removesuffix(JUDGING))
+        for model in (*plan.models, *plan.referees)
+    )
+    if missing := missing_keys(asked):
+        yield Statement(
+            "plan.keys",
+            "the run needs environment variables that are not set: {variables}",
+            variables=name_keys(missing),
+            missing=missing,
+        )
 
 
 def ignored(config: Config, plan: Plan) -> list[str]:

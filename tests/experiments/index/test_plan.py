@@ -20,6 +20,7 @@ from raybench import benchmarks, cli, sandbox
 from raybench.config import Config
 from raybench.errors import Code, ConfigurationError, RunFailed
 from raybench.experiments import index
+from raybench.experiments.parts.placing import placed
 from raybench.experiments.parts.questions import conditions
 from raybench.experiments.parts.questions.referees import others_of
 from raybench.experiments.parts.questions.setup import prepared
@@ -220,6 +221,37 @@ def test_a_roster_without_judges_has_none() -> None:
     assert (config.index.judges, config.index.checker, config.hle.judges) == ([], None, [])
 
 
+def test_a_plan_needs_no_key_and_names_the_variables_that_are_not_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("A_KEY", "B_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    judges = [
+        f"{{name: {name}, engine: openai, weights: w, options: {{base_url: '{url}'{key}}}}}"
+        for name, url, key in (
+            ("first", "http://127.0.0.1:1/v1", ", api_key_env: A_KEY"),
+            ("second", "http://127.0.0.1:2/v1", ", api_key_env: B_KEY"),
+            ("third", "https://api.openai.com/v1", ""),
+        )
+    ]
+    roster = f"roster.judges=[{', '.join(judges)}]"
+    given = ("data=samples", roster, "judges=[first,third]", "checker=second")
+    needed = ("benchmarks=[hle,math_500]", *given)
+    with refused(
+        "environment.variable", given="A_KEY, B_KEY, OPENAI_API_KEY", kind=ConfigurationError
+    ):
+        configured(*needed)
+    config = configured(*needed, "dry_run=true")
+    notes = placed(config, index.plan(config)).notes
+    missing = the("plan.keys", notes)["missing"]
+    assert missing == {"A_KEY": ["first"], "B_KEY": ["second"], "OPENAI_API_KEY": ["third"]}
+    monkeypatch.setenv("A_KEY", "k")
+    assert [*the("plan.keys", placed(config, index.plan(config)).notes)["missing"]] == [
+        "B_KEY",
+        "OPENAI_API_KEY",
+    ]
+
+
 def test_who_has_nothing_to_judge_or_check_is_not_asked_and_needs_no_key(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -231,6 +263,18 @@ def test_who_has_nothing_to_judge_or_check_is_not_asked_and_needs_no_key(
     for benchmark in ("hle", "math_500"):
         with refused("environment.variable", given="A_KEY", kind=ConfigurationError):
             configured("data=samples", judge, f"benchmarks=[{benchmark}]")
+
+
+def test_an_engine_names_each_model_once_with_all_its_roles() -> None:
+    judge = "roster.judges=[{name: j, engine: simulated}]"
+    given = ("benchmarks=[hle,math_500]", judge, "data=samples")
+    for others, named in (
+        ((), ["a", "b", "c", "j (judge, checker)"]),
+        (("judges=[b]",), ["a", "b (ranked, judge)", "c", "j (checker)"]),
+        (("judges=[b,j]", "checker=b"), ["a", "b (ranked, judge, checker)", "c", "j (judge)"]),
+    ):
+        (engine,) = index.plan(configured(*given, *others)).engines
+        assert sorted(re.split(r", (?![^(]*\))", engine.partition(": ")[2])) == named
 
 
 def test_who_judges_or_checks_itself_is_told() -> None:
