@@ -321,6 +321,8 @@ class Plan:
     notes: tuple[str, ...] = ()
     referees: tuple[ModelSpec, ...] = ()
     """Who is asked about replies: what they say makes the results, too."""
+    checker: str | None = None
+    """The name of the model that checks mathematics: a referee, or one that is ranked as well."""
     each: int | None = None
     """In how many of the units each model takes part; None where only the run shows that."""
     parts: "tuple[Plan, ...]" = ()

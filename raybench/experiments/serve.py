@@ -9,6 +9,7 @@ from raybench.config import Config
 from raybench.fleet import endpoint, group_engines
 from raybench.fleet.places import slots
 from raybench.tracking import console
+from raybench.tracking.plan import engine_lines
 from raybench.types import Plan
 
 
@@ -21,7 +22,7 @@ def plan(config: Config) -> Plan:
     return Plan(
         experiment="serve",
         models=hosted,
-        engines=tuple(engine.label for engine in engines),
+        engines=engine_lines(engines),
         slots=slots(engines, config.fleet),
         ray=True,
         units=0,

@@ -34,11 +34,6 @@ class EngineSpec:
     models: tuple[ModelSpec, ...]
 
     @property
-    def label(self) -> str:
-        """One line for the plan."""
-        return f"{self.kind} {self.weights} for {self.called}"
-
-    @property
     def called(self) -> str:
         """The models by which people know it."""
         return ", ".join(model.name for model in self.models)

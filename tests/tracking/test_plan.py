@@ -59,6 +59,17 @@ def test_the_plan_says_how_much_there_is_to_do() -> None:
     assert "Note        a note" in shown
 
 
+def test_no_line_is_longer_than_a_terminal_and_no_word_is_lost() -> None:
+    names = tuple(f"a-model-with-a-long-name-{n}" for n in range(40))
+    engine = f"vllm org/m: {', '.join(names)}"
+    note = " ".join(names)
+    plan = Plan("index", (), (engine,), 1, 1, "unit", "1", (note,))
+    shown = describe(plan)
+    assert max(map(len, shown.splitlines())) <= 120
+    for text in (engine, note):
+        assert text in " ".join(shown.split())
+
+
 def test_the_plan_says_whether_engines_take_turns() -> None:
     model = ModelSpec("m", "vllm", "embedded")
     plan = Plan("autobench", (model,), ("one", "two"), 2, 1, "iteration", "1")

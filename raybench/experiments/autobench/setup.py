@@ -18,7 +18,7 @@ from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.pipeline.run_identity import fingerprint
 from raybench.statements import Statement
-from raybench.tracking.plan import turns
+from raybench.tracking.plan import engine_lines, turns
 from raybench.types import Plan
 
 CONCLUSIONS = ("autobench.external",)
@@ -173,7 +173,7 @@ def plan(config: Config, extended: reuse.Extended | None = None) -> Plan:
     return Plan(
         experiment="autobench",
         models=models,
-        engines=tuple(engine.label for engine in engines),
+        engines=engine_lines(engines, referees),
         slots=awake,
         ray=actors(config) > 0,
         units=conf.iterations,

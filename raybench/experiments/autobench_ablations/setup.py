@@ -22,7 +22,7 @@ from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.paths import expanded
 from raybench.statements import Statement
-from raybench.tracking.plan import turns
+from raybench.tracking.plan import engine_lines, turns
 from raybench.types import ModelSpec, Plan
 
 BEST = "the best-scored model of the full protocol"
@@ -85,7 +85,7 @@ def plan(config: Config, extended: reuse.Extended | None = None) -> Plan:
     return Plan(
         experiment="autobench_ablations",
         models=asked[:models],
-        engines=tuple(engine.label for engine in engines),
+        engines=engine_lines(engines, asked[models:]),
         slots=awake,
         ray=full.ray,
         units=len(several) * config.autobench.iterations,

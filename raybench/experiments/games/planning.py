@@ -14,7 +14,7 @@ from raybench.fleet.places import slots
 from raybench.games.parts import choice
 from raybench.statements import Statement
 from raybench.tournament import pairing
-from raybench.tracking.plan import turns
+from raybench.tracking.plan import engine_lines, turns
 from raybench.types import Plan
 
 
@@ -30,7 +30,7 @@ def plan(config: Config) -> Plan:
     return Plan(
         experiment="games",
         models=models,
-        engines=tuple(engine.label for engine in engines),
+        engines=engine_lines(engines, referees),
         slots=awake,
         ray=setup.actors(config) > 0,
         units=setup.units(config),

@@ -12,7 +12,7 @@ from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.games.parts.wording import OWN
 from raybench.statements import Statement
-from raybench.tracking.plan import turns
+from raybench.tracking.plan import engine_lines, turns
 from raybench.types import ModelSpec, Plan
 
 
@@ -30,6 +30,7 @@ def plan(config: Config) -> Plan:
     asked = {model.name: model for model in everybody(config)}
     models = tuple(asking.drawn(config, asked[model.name]) for model in config.roster.models)
     engines = group_engines([*asked.values()])
+    referees = tuple(asked[model.name] for model in judges(config))
     awake = slots(engines, config.fleet)
     planning.check(config)
     if not learns(config):
@@ -49,12 +50,12 @@ def plan(config: Config) -> Plan:
     return Plan(
         experiment="games_phrasings",
         models=models,
-        engines=tuple(engine.label for engine in engines),
+        engines=engine_lines(engines, referees),
         slots=awake,
         ray=games.actors(config) > 0 or learns(config),
         units=len(cells.cells(config)) * games.units(config),
         unit="match",
-        referees=tuple(asked[model.name] for model in judges(config)),
+        referees=referees,
         calls="one for each move, and for each try at one that was not valid"
         + ("; and what studies take" if learns(config) else ""),
         notes=(*_notes(config), *turns(len(engines), awake)),

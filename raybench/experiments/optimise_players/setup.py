@@ -22,7 +22,7 @@ from raybench.positions import Positions
 from raybench.positions.parts.contract import Split
 from raybench.positions.parts.digest import digest
 from raybench.statements import Statement
-from raybench.tracking.plan import turns
+from raybench.tracking.plan import engine_lines, turns
 from raybench.types import ModelSpec, Plan
 
 _LEARNT_FROM: tuple[Split, ...] = ("train", "validation")
@@ -135,16 +135,17 @@ def plan(config: Config) -> Plan:
     every = asked(config)
     engines = group_engines(every)
     awake = slots(engines, config.fleet)
-    referees = {it.name for it in judges(config)}
+    judging = {it.name for it in judges(config)}
+    referees = tuple(it for it in every if it.name in judging)
     return Plan(
         experiment="optimise_players",
         models=tuple(models(config)),
-        engines=tuple(engine.label for engine in engines),
+        engines=engine_lines(engines, referees),
         slots=awake,
         ray=True,
         units=len(studies(config)),
         unit="study",
-        referees=tuple(it for it in every if it.name in referees),
+        referees=referees,
         calls="one for each position that an optimiser tries, twice as many as are held out, and "
         "those for instructions",
         notes=(*notes(config), *turns(len(engines), awake)),

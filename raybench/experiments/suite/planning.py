@@ -7,6 +7,7 @@ from raybench.config import Config, parts
 from raybench.experiments.suite.parts import room
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
+from raybench.tracking.plan import engine_lines
 from raybench.types import ModelSpec, Plan
 
 
@@ -25,17 +26,20 @@ def whole(config: Config, each: Sequence[Plan]) -> Plan:
     engines = group_engines(asked(each))
     models = tuple(model.spec() for model in config.roster.models)
     ranked = {model.name for model in models}
+    referees = tuple(it for it in asked(each) if it.name not in ranked)
+    checker = next((it.checker for it in each if it.checker), None)
     return Plan(
         experiment="suite",
         models=models,
-        engines=tuple(engine.label for engine in engines),
+        engines=engine_lines(engines, referees, checker),
         slots=slots(engines, config.fleet),
         ray=any(it.ray for it in each),
         units=len(each),
         unit="part",
         calls=f"those of the parts below: {', '.join(it.counted for it in each)}",
         notes=("engines come up once, for all parts",),
-        referees=tuple(it for it in asked(each) if it.name not in ranked),
+        referees=referees,
+        checker=checker,
         parts=tuple(each),
     )
 

@@ -18,7 +18,7 @@ from raybench.pipeline.terms import Terms, models_of, prepended, with_own_prompt
 from raybench.sandbox import Settings, places
 from raybench.statements import Statement
 from raybench.tracking import console
-from raybench.tracking.plan import turns
+from raybench.tracking.plan import engine_lines, turns
 from raybench.types import ModelSpec, Plan
 
 _PYTHON = "3.12"
@@ -117,6 +117,7 @@ def planned(config: Config, data: Prepared) -> Plan:
         return _self_check(config, data)
     models = tuple(models_of(config))
     others = referees.others_of(config, data)
+    checker = referees.checker_of(config, data)
     engines = group_engines((*models, *others))
     awake = slots(engines, config.fleet)
     units = units_of(config, data)
@@ -188,7 +189,7 @@ def planned(config: Config, data: Prepared) -> Plan:
     return Plan(
         experiment=terms.section,
         models=models,
-        engines=tuple(engine.label for engine in engines),
+        engines=engine_lines(engines, others, checker and checker.name),
         slots=awake,
         ray=True,
         units=units,
@@ -196,6 +197,7 @@ def planned(config: Config, data: Prepared) -> Plan:
         calls=_calls(units, terms, data),
         notes=(*notes, *data.notes, *token_limits.planned(models), *turns(len(engines), awake)),
         referees=tuple(others),
+        checker=checker and checker.name,
         each=units // len(models),
     )
 
