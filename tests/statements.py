@@ -42,6 +42,12 @@ def the(wanted: str, texts: Iterable[object]) -> dict[str, Any]:
     return values(found[0])
 
 
+def deviating(texts: Iterable[object]) -> dict[str, Any]:
+    """Return the settings that the notes of a plan name as deviations, with their values."""
+    named = [it for it in texts if isinstance(it, Statement) and it.code == "deviation.named"]
+    return {it.values["setting"]: it.values["given"] for it in named}
+
+
 def templates() -> dict[str, list[str]]:
     """Return the templates of every code that the sources of raybench name."""
     found: dict[str, set[str]] = {}

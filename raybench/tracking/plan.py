@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from raybench.fleet import EngineSpec
-from raybench.pipeline.judges import JUDGING
+from raybench.types import JUDGING
 from raybench.statements import Statement
 from raybench.types import ModelSpec, Plan
 

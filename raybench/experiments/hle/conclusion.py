@@ -70,7 +70,7 @@ def concluded(
             "budgets": report.budgets.told(exam, models),
             **limits,
             **conditions.deviations(config, data),
-            **conditions.named_deviations(config, data),
+            **conditions.listed_deviations(config, data),
         },
         settings=conditions.settings(config) | {"system prompt of the exam": conf.prompt},
         notes={

@@ -118,7 +118,7 @@ def concluded(
             "judges": conf.judges,
             **limits,
             **conditions.deviations(config, data),
-            **conditions.named_deviations(config, data),
+            **conditions.listed_deviations(config, data),
         },
         settings=conditions.settings(config) | report.settings(conf),
         notes={

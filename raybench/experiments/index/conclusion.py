@@ -119,7 +119,7 @@ def concluded(
             **limits,
             **referees.referee_results(config, data),
             **conditions.deviations(config, data),
-            **conditions.named_deviations(config, data),
+            **conditions.listed_deviations(config, data),
         },
         settings=conditions.settings(config) | _settings(config, data),
         notes={

@@ -6,7 +6,7 @@ from dataclasses import replace
 from raybench.config import Config, labels
 from raybench.fleet import missing_keys, name_keys
 from raybench.fleet.devices import OWN, address
-from raybench.pipeline.judges import JUDGING
+from raybench.types import JUDGING
 from raybench.statements import Statement
 from raybench.types import Plan
 

@@ -3,19 +3,19 @@
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow
 import pyarrow.parquet
 import pytest
 from refusals import refused
-from statements import code, the, values
+from statements import deviating, the, values
 
 from raybench import benchmarks, cli
 from raybench.config import Config
 from raybench.errors import Code, ConfigurationError
 from raybench.experiments import hle, index
 from raybench.pipeline.terms import asking_of, models_of
-from raybench.statements import Statement
 from raybench.tracking.plan import describe
 
 SAMPLES = Path(benchmarks.__file__).parent / "samples" / "hle.jsonl"
@@ -140,16 +140,15 @@ def test_the_exams_system_prompt_stands_alone_unless_asked_otherwise() -> None:
     assert the("plan.own_prompt", hle.plan(config).notes) == note
     both = configured(told, "own_system_prompts=true")
     assert [model.system_prompt for model in models_of(both)] == ["Be brief."]
-    assert the("plan.with_own_prompt", hle.plan(both).notes) == note
+    assert deviating(hle.plan(both).notes) == {"hle.own_system_prompts": True}
 
 
 def test_a_bound_of_the_judges_reasoning_is_a_deviation_that_the_plan_names() -> None:
     hosted = "roster.models=[{name: a, weights: embedded}]"
     free = hle.plan(configured(hosted, "judges=[a]"))
-    assert "plan.judge_chars" not in {code(it) for it in free.notes if isinstance(it, Statement)}
+    assert deviating(free.notes) == {}
     bounded = hle.plan(configured(hosted, "judges=[a]", "judge_chars=350"))
-    told = {"judges": "a", "most": 350, "section": "hle"}
-    assert the("plan.judge_chars", bounded.notes) == told
+    assert deviating(bounded.notes) == {"hle.judge_chars": 350}
     with refused("setting.range", "hle.judge_chars", given=0):
         configured(hosted, "judges=[a]", "judge_chars=0")
 
@@ -157,28 +156,26 @@ def test_a_bound_of_the_judges_reasoning_is_a_deviation_that_the_plan_names() ->
 def test_what_becomes_of_the_prompt_for_models_without_a_system_role_is_a_setting() -> None:
     models = "roster.models=[{name: a, engine: simulated, system_role: false}]"
     judge = "judges=[sim-judge]"
-    assert the("plan.without_system_role", hle.plan(configured(models, judge)).notes) == {
-        "models": "a"
-    }
+    told = {"hle.without_system_role": "prepended"}
+    assert deviating(hle.plan(configured(models, judge)).notes) == told
     separate = configured(models, judge, "without_system_role=separate")
-    notes = [it for it in hle.plan(separate).notes if isinstance(it, Statement)]
-    assert "plan.without_system_role" not in map(code, notes)
+    assert deviating(hle.plan(separate).notes) == {}
     assert asking_of(separate).system_apart and not asking_of(configured(models)).system_apart
     with refused("setting.choice", "hle.without_system_role", given="left out"):
         configured("without_system_role='left out'")
 
 
 def test_judges_read_a_system_prompt_as_the_paper_has_it_unless_told_otherwise() -> None:
-    def notes(*overrides: str, experiment: str = "hle") -> set[str]:
+    def named(*overrides: str, experiment: str = "hle") -> dict[str, Any]:
         room = {"hle": hle, "index": index}[experiment]
         config = configured("judges=[a]", *overrides, experiment=experiment)
-        return {code(it) for it in room.plan(config).notes if isinstance(it, Statement)}
+        return deviating(room.plan(config).notes)
 
-    assert "plan.judge_role" not in notes()
-    assert "plan.judge_role" in notes("judge_role=user")
+    assert named() == {}
+    assert named("judge_role=user") == {"hle.judge_role": "user"}
     assert configured("judges=[a]").hle.judge_role == "system"
     # The methodology does not say as what its judge reads the prompt.
-    assert "plan.judge_role" not in notes("benchmarks=[hle]", experiment="index")
+    assert [*named("benchmarks=[hle]", experiment="index")] == ["index.judges"]
     with refused("setting.choice", "hle.judge_role", given="boss"):
         configured("judge_role=boss")
     suite = configured("hle.judges=[a]", experiment="suite")

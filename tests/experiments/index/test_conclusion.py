@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from statements import code, values
+from statements import code, deviating, values
 
 from raybench import benchmarks, cli
 from raybench.benchmarks import Draw
 from raybench.config import Config
+from raybench.experiments import index
 from raybench.experiments.index.conclusion import Watch, concluded
 from raybench.experiments.parts import supported
 from raybench.experiments.parts.outcome import Outcome
@@ -121,12 +122,29 @@ def test_who_judged_and_checked_is_told(tmp_path: Path) -> None:
     judge = "roster.judges=[{name: j, engine: simulated}]"
     made = outcome_of(tmp_path, judge, "index.benchmarks=[math_500]", none=())
     assert made.about["checker"] == made.settings["checker of mathematics"] == "j"
-    assert "referees.others" in coded(made)
     none = outcome_of(tmp_path / "none", judge, "index.benchmarks=[math_500]")
-    assert none.about["checker"] is None and "referees.others" not in coded(none)
+    assert none.about["checker"] is None
     for about, given in ((made.about, "j"), (none.about, None)):
         deviations = {it["setting"]: it["given"] for it in about["deviations"]}
         assert deviations["index.checker"] == given
+
+
+def test_plan_report_and_results_name_the_same_deviations(tmp_path: Path) -> None:
+    judge = "roster.judges=[{name: j, engine: simulated}]"
+    models = ", ".join(
+        f"{{name: {name}, engine: simulated, system_prompt: Be brief.}}" for name in MODELS
+    )
+    settings = ("temperature=0.5", "max_tokens=9", "repeats=1", "letters=listed", "grader=improved")
+    given = [f"index.{it}" for it in (*settings, "own_system_prompts=true")]
+    given += [judge, f"roster.models=[{models}]"]
+    asked = "index.benchmarks=[mmlu_pro,math_500]"
+    made = outcome_of(tmp_path, asked, *given, none=("index.judges=[]",))
+    told = {it["setting"]: it["given"] for it in made.about["deviations"]}
+    plan = index.plan(configured(asked, *given, "index.judges=[]"))
+    assert deviating(plan.notes) == told
+    assert values(made.notes["Deviations"])["settings"].split(", ") == [*told]
+    names = {it.partition("=")[0] for it in settings} | {"own_system_prompts", "checker"}
+    assert told.keys() == {f"index.{it}" for it in names}
 
 
 def test_results_name_the_settings_that_deviate_from_the_methodology(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import contest
 import pytest
 from command import run_command
 from refusals import assert_among, refused
-from statements import code, the, values
+from statements import code, deviating, the, values
 
 from raybench import benchmarks, cli, sandbox
 from raybench.config import Config
@@ -193,8 +193,9 @@ def test_the_first_of_the_rosters_judges_judges_and_checks_and_the_plan_says_so(
     notes = coded(*two)
     assert (notes["plan.judged"]["judges"], notes["plan.judged"]["first"]) == ("j", True)
     assert (notes["plan.checked"]["checker"], notes["plan.checked"]["first"]) == ("j", True)
-    assert "referees.others" in notes, "the methodology has other models"
     plan = index.plan(configured("data=samples", "limit=2", *two))
+    told = {"index.judges": ["j"], "index.checker": "j"}
+    assert deviating(plan.notes) == told, "the methodology has other models"
     assert {it.name for it in plan.referees} == {"j", "j (judge)"}
     assert values(plan.calls)["others"] == ["the checker", "the judge"]
     other = coded(*two, "judges=[k]", "checker=k")
@@ -207,8 +208,8 @@ def test_none_can_be_asked_for_and_the_plan_says_what_that_costs() -> None:
     assert (config.index.judges, config.index.checker) == ([], None)
     plan = index.plan(config)
     notes = {it.code: it.values for it in plan.notes if isinstance(it, Statement)}
-    assert notes["plan.unchecked"]["benchmarks"] == "math_500, aime_2024"
-    assert not {"plan.judged", "plan.checked", "referees.others"} & notes.keys()
+    assert deviating(plan.notes) == {"index.checker": None}
+    assert not {"plan.judged", "plan.checked"} & notes.keys()
     assert (plan.referees, values(plan.calls)["others"]) == ((), [])
     with shards.scratch() as folder:
         left_out = prepared(config, folder).left_out
@@ -300,19 +301,22 @@ def test_who_judges_or_checks_itself_is_told() -> None:
 def test_another_sampling_than_the_methodologys_is_a_deviation(
     override: str, told: dict[str, Any]
 ) -> None:
-    assert coded("benchmarks=[mgsm]", override)["deviation.sampling"]["otherwise"] == told
-    assert "deviation.sampling" not in coded("benchmarks=[mgsm]")
     config = configured("data=samples", "benchmarks=[mgsm]", override)
+    assert deviating(index.plan(config).notes) == {f"index.{it}": told[it] for it in told}
+    assert deviating(index.plan(configured("data=samples", "benchmarks=[mgsm]")).notes) == {}
     with shards.scratch() as folder:
         deviations = conditions.deviations(config, prepared(config, folder))
     assert deviations == {"sampling": told}
 
 
 def test_the_letters_of_a_questions_own_options_are_a_deviation() -> None:
-    listed = coded("benchmarks=[mmlu_pro,gpqa_diamond]", "letters=listed")
-    assert listed["deviation.letters"] == {"benchmarks": "mmlu_pro"}
-    assert "deviation.letters" not in coded("benchmarks=[mmlu_pro]")
-    assert "deviation.letters" not in coded("benchmarks=[gpqa_diamond]", "letters=listed")
+    def named(*overrides: str) -> dict[str, Any]:
+        return deviating(index.plan(configured("data=samples", *overrides)).notes)
+
+    told = {"index.letters": "listed"}
+    assert named("benchmarks=[mmlu_pro,gpqa_diamond]", "letters=listed") == told
+    assert named("benchmarks=[mmlu_pro]") == {}
+    assert named("benchmarks=[gpqa_diamond]", "letters=listed") == {}
     config = configured("data=samples", "benchmarks=[mmlu_pro]", "letters=listed")
     with shards.scratch() as folder:
         assert conditions.deviations(config, prepared(config, folder)) == {"letters": "listed"}
@@ -341,9 +345,12 @@ def test_another_python_than_the_methodologys_is_a_deviation(
         monkeypatch.setattr(
             interpreters, "chosen", lambda *_, v=version, **__: replace(own, version=v)
         )
-        notes = coded("benchmarks=[humaneval]")
-        assert ("plan.other_python" in notes) == told
-    assert "plan.other_python" not in coded("benchmarks=[mgsm]")
+        config = configured("data=samples", "benchmarks=[humaneval]")
+        assert deviating(index.plan(config).notes) == ({"sandbox.python": version} if told else {})
+        with shards.scratch() as folder:
+            results = conditions.listed_deviations(config, prepared(config, folder))
+        named = [(it["setting"], it["given"]) for it in results.get("deviations", ())]
+        assert named == [("sandbox.python", version)] * told
 
 
 def test_the_plan_of_a_self_check_asks_nobody() -> None:
@@ -430,13 +437,13 @@ def test_models_are_asked_without_their_own_system_prompts_unless_asked_otherwis
     assert [model.system_prompt for model in models_of(config)] == [None, None]
     notes = index.plan(config).notes
     assert the("plan.own_prompt", notes) == {"models": "a", "section": "index"}
-    assert "plan.with_own_prompt" not in {code(it) for it in notes if isinstance(it, Statement)}
+    assert deviating(notes) == {}
     with_them = configured(
         "data=samples", "benchmarks=[mmlu_pro]", PROMPTED, "own_system_prompts=true"
     )
     assert [model.system_prompt for model in models_of(with_them)] == ["Be brief.", None]
     notes = index.plan(with_them).notes
-    assert the("plan.with_own_prompt", notes) == {"models": "a", "section": "index"}
+    assert deviating(notes) == {"index.own_system_prompts": True}
     assert "plan.own_prompt" not in {code(it) for it in notes if isinstance(it, Statement)}
 
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from raybench import benchmarks
-from raybench.benchmarks.parts.choices import MultipleChoice
 from raybench.config import Config
+from raybench.experiments.parts.deviations import Deviation, note
 from raybench.experiments.parts.questions import referees
 from raybench.experiments.parts.questions.deviations import deviations as named
-from raybench.experiments.parts.questions.deviations import other_sampling
+from raybench.experiments.parts.questions.deviations import other_letters, other_sampling
 from raybench.experiments.parts.questions.exam_remarks import remarks
 from raybench.experiments.parts.reproducing import publishable
 from raybench.pipeline.datasets import Dataset, Prepared
@@ -117,7 +117,7 @@ def deviations(config: Config, data: Prepared) -> dict[str, Any]:
         "left_out": dict(data.left_out),
         "own_system_prompts": _prompted(config),
         "judge_role": conf.judge_role if referees.role_deviates(config, data) else None,
-        "letters": letters_note(config, data) and Terms.of(config).letters,
+        "letters": other_letters(config, data),
         "sampling": other_sampling(config),
         "judge_chars": conf.judge_chars if referees.bounded_judges(config, data) else None,
         "without_system_role": config.hle.without_system_role if prepended(config) else None,
@@ -125,45 +125,15 @@ def deviations(config: Config, data: Prepared) -> dict[str, Any]:
     return {name: it for name, it in found.items() if it}
 
 
-def named_deviations(config: Config, data: Prepared) -> dict[str, Any]:
-    """Return the settings that deviate from the source, as results.json lists them, if any do."""
-    lettered = any(_names_letters(part.benchmark) for part in data)
-    found = [it.to_json() for it in named(config, data, names_letters=lettered)]
+def named_deviations(config: Config, data: Prepared) -> tuple[Deviation, ...]:
+    """Return the settings that deviate from the source."""
+    return tuple(named(config, data))
+
+
+def listed_deviations(config: Config, data: Prepared) -> dict[str, Any]:
+    """Return these settings as results.json lists them, if any deviates."""
+    found = [it.to_json() for it in named_deviations(config, data)]
     return {"deviations": found} if found else {}
-
-
-def sampling_note(config: Config) -> Statement | None:
-    """Say so where the index asks with another sampling than the methodology; None where not."""
-    found = other_sampling(config)
-    if not found:
-        return None
-    told = {
-        "temperature": "each model's own temperature, in the methodology 0",
-        "max_tokens": "at most {:,} tokens, in the methodology 4,096",
-        "repeats": "every question {:,} ×, in the methodology as often as each benchmark has it",
-    }
-    if (temperature := found.get("temperature")) is not None:
-        told["temperature"] = f"temperature {temperature:g}, in the methodology 0"
-    return Statement(
-        "deviation.sampling",
-        "deviation: {told} ({settings})",
-        told="; ".join(told[name].format(value) for name, value in found.items()),
-        settings=", ".join(f"index.{name}" for name in found),
-        otherwise=found,
-    )
-
-
-def letters_note(config: Config, data: Prepared) -> Statement | None:
-    """Say so where prompts name other letters than the methodology's do; None where not."""
-    named = [part.benchmark for part in data if _names_letters(part.benchmark)]
-    if Terms.of(config).letters == "all" or not named:
-        return None
-    return Statement(
-        "deviation.letters",
-        "deviation: prompts of {benchmarks} name the letters of a question's own options; the "
-        "methodology names ten letters in each (index.letters=listed)",
-        benchmarks=", ".join(named),
-    )
 
 
 def thinking_note(config: Config, data: Prepared) -> Statement | None:
@@ -180,11 +150,6 @@ def thinking_note(config: Config, data: Prepared) -> Statement | None:
     )
 
 
-def _names_letters(benchmark: str) -> bool:
-    found = benchmarks.load(benchmark)
-    return isinstance(found, MultipleChoice) and bool(found.letters)
-
-
 def _prompted(config: Config) -> list[str]:
     """Return the models that are asked with a system prompt of the roster."""
     return with_own_prompts(config) if Terms.of(config).conf.own_system_prompts else []
@@ -194,23 +159,14 @@ def narrowed(config: Config, data: Prepared) -> dict[str, str]:
     """Return what keeps scores from comparing with those of others, by short names."""
     subjects = ", ".join(Terms.of(config).conf.subset)
     parts = list(data)
-    prompted = ", ".join(_prompted(config))
     found = {
-        "System prompts": prompted
-        and Statement(
-            "deviation.system_prompts",
-            "{models} were asked with the roster's system prompts, which the source does not use "
-            "(own_system_prompts=true): scores compare with no published ones",
-            models=prompted,
-        ),
-        "Letters": letters_note(config, data),
-        "Sampling": sampling_note(config),
         "Subjects": subjects and f"only {subjects}: scores are over these alone",
         "Samples": "questions shipped to try things out: scores on them compare with nothing"
         if any(part.origin == "samples" for part in parts)
         else "",
-        "Questions": "; ".join(note for part in parts for note in part.notes),
+        "Questions": "; ".join(it for part in parts for it in part.notes),
         "Left out": "; ".join(f"{name}: {why}" for name, why in data.left_out.items()),
+        "Deviations": (deviating := named_deviations(config, data)) and note(deviating),
     }
     told = {name: text for name, text in found.items() if text}
     return told | referees.remarks(config, data) | remarks(config, data)

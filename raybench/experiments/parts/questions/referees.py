@@ -79,23 +79,13 @@ def plan_notes(config: Config, data: Prepared) -> list[Statement]:
     terms = Terms.of(config)
     section, first = terms.section, config.roster.judges[0].name if config.roster.judges else None
     notes = []
-    if named := checked_benchmarks(data):
-        checker = checker_of(config, data)
+    if checker := checker_of(config, data):
         notes.append(
             Statement(
-                "plan.unchecked",
-                "deviation: no checker, in {benchmarks} the script alone decides; in the "
-                "methodology a model looks at the answers that it does not mark right "
-                "({section}.checker=NAME)",
-                benchmarks=", ".join(named),
-                section=section,
-            )
-            if checker is None
-            else Statement(
                 "plan.checked",
                 "{benchmarks}: answers that the script does not mark right are checked by {checker}"
                 "{why}",
-                benchmarks=", ".join(named),
+                benchmarks=", ".join(checked_benchmarks(data)),
                 checker=checker.name,
                 why=f", the first of roster.judges ({section}.checker=NAME names another, null "
                 "none)"
@@ -128,10 +118,7 @@ def plan_notes(config: Config, data: Prepared) -> list[Statement]:
 
 
 def remarks(config: Config, data: Prepared) -> dict[str, Statement]:
-    """Return what plan and report say of who judges and checks, by short names.
-
-    That is who is asked about its own answers, and who else does this in the methodology.
-    """
+    """Return what plan and report say of models that judge their own replies, by short names."""
     checker = checker_of(config, data)
     found: dict[str, Statement] = {}
     names = [model.name for model in config.roster.models]
@@ -151,12 +138,6 @@ def remarks(config: Config, data: Prepared) -> dict[str, Statement]:
             ),
             alike=alike,
         )
-    if others := _others(config, data):
-        found["Judges"] = Statement(
-            "referees.others",
-            "deviation: {others} (+roster/judges=methodology has the methodology's own)",
-            others="; ".join(others),
-        )
     return found
 
 
@@ -172,16 +153,6 @@ def other_checker(config: Config, data: Prepared) -> str | None:
     """Return the checker where it is another model than the index's methodology has."""
     checker = checker_of(config, data) if Terms.of(config).section == "index" else None
     return None if checker is None or _CHECKER.fullmatch(checker.weights) else checker.name
-
-
-def _others(config: Config, data: Prepared) -> list[str]:
-    """Return which of judge and checker is another model than in the methodology."""
-    found = []
-    if judge := other_judge(config, data):
-        found.append(f"HLE is judged by {judge}, in the methodology by GPT-4o of August 2024")
-    if checker := other_checker(config, data):
-        found.append(f"maths is checked by {checker}, in the methodology by Llama 3.3 70B")
-    return found
 
 
 def _asked(config: Config, data: Prepared) -> dict[str, ModelSpec]:

@@ -8,21 +8,19 @@ from raybench.benchmarks import Benchmark
 from raybench.config import Config, DataConf
 from raybench.errors import ConfigurationError, Problem
 from raybench.experiments.parts.questions import conditions, referees, token_limits
+from raybench.experiments.parts.questions.deviations import sandbox_of
 from raybench.experiments.parts.questions.exam_remarks import remarks
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.pipeline import datasets
 from raybench.pipeline.datasets import Prepared, Selection
 from raybench.pipeline.programs import Slots
-from raybench.pipeline.terms import Terms, models_of, prepended, with_own_prompts
-from raybench.sandbox import Settings, places
+from raybench.pipeline.terms import Terms, models_of, with_own_prompts
+from raybench.sandbox import places
 from raybench.statements import Statement
 from raybench.tracking import console
 from raybench.tracking.plan import engine_lines, turns
 from raybench.types import ModelSpec, Plan
-
-_PYTHON = "3.12"
-"""The methodology's, for programs."""
 
 
 def prepared(config: Config, folder: Path, read: Path | None = None) -> Prepared:
@@ -97,11 +95,10 @@ def grading_of(config: Config, benchmark: str) -> int:
 
 def slots_of(config: Config) -> Slots:
     """Return where replies that are programs run."""
-    conf = config.sandbox
-    settings = Settings(conf.backend, conf.python, conf.scientific_python, pinned=True)
     asked = [benchmarks.load(name) for name in Terms.of(config).benchmarks]
     needed = {profile for it in asked if it.sandboxed for profile in it.profiles}
-    return Slots(settings, conf.slots, tuple(sorted(needed)), dict(conf.nodes))
+    conf = config.sandbox
+    return Slots(sandbox_of(config), conf.slots, tuple(sorted(needed)), dict(conf.nodes))
 
 
 def units_of(config: Config, data: Prepared) -> int:
@@ -117,7 +114,7 @@ def planned(config: Config, data: Prepared) -> Plan:
         return _self_check(config, data)
     models = tuple(models_of(config))
     others = referees.others_of(config, data)
-    checker = referees.checker_of(config, data)
+    checker = it.name if (it := referees.checker_of(config, data)) else None
     engines = group_engines((*models, *others))
     awake = slots(engines, config.fleet)
     units = units_of(config, data)
@@ -132,64 +129,26 @@ def planned(config: Config, data: Prepared) -> Plan:
         )
         for part in data
     ]
-    notes += [*sandboxed(config, data), *_other_python(config, data)]
-    if terms.grader != "parity":
-        notes.append(
-            Statement(
-                "plan.grader",
-                "deviation: grader {grader} instead of the methodology's rules: scores cannot be "
-                "compared with published ones ({section}.grader)",
-                grader=terms.grader,
-                section=terms.section,
-            )
-        )
+    notes += sandboxed(config, data)
     notes += referees.plan_notes(config, data)
-    notes += filter(
-        None,
-        [
-            conditions.letters_note(config, data),
-            conditions.sampling_note(config),
-            conditions.thinking_note(config, data),
-        ],
-    )
-    if bounded := referees.bounded_judges(config, data):
-        notes.append(
-            Statement(
-                "plan.judge_chars",
-                "deviation: {judges} may reason in {most:,} characters at most "
-                "({section}.judge_chars)",
-                judges=", ".join(bounded),
-                most=terms.conf.judge_chars,
-                section=terms.section,
-            )
-        )
-    if referees.role_deviates(config, data):
-        notes.append(
-            Statement(
-                "plan.judge_role",
-                "deviation: judges read their prompt as a user message; the paper has it as a "
-                "system prompt ({section}.judge_role=user)",
-                section=terms.section,
-            )
-        )
+    notes += filter(None, [conditions.thinking_note(config, data)])
     notes += referees.remarks(config, data).values()
-    if without := prepended(config):
+    notes += (it.named for it in conditions.named_deviations(config, data))
+    notes += remarks(config, data).values()
+    if (prompted := with_own_prompts(config)) and not terms.conf.own_system_prompts:
         notes.append(
             Statement(
-                "plan.without_system_role",
-                "deviation: {models} take no system message and read the exam's prompt before the "
-                "question; the paper adds it as a separate user message "
-                "(hle.without_system_role=prepended)",
-                models=", ".join(without),
+                "plan.own_prompt",
+                "the roster's system prompts of {models} are not used "
+                "({section}.own_system_prompts=true uses them)",
+                models=", ".join(prompted),
+                section=terms.section,
             )
         )
-    notes += remarks(config, data).values()
-    if prompted := with_own_prompts(config):
-        notes.append(_system_prompts(terms, prompted))
     return Plan(
         experiment=terms.section,
         models=models,
-        engines=engine_lines(engines, others, checker and checker.name),
+        engines=engine_lines(engines, others, checker),
         slots=awake,
         ray=True,
         units=units,
@@ -197,27 +156,8 @@ def planned(config: Config, data: Prepared) -> Plan:
         calls=_calls(units, terms, data),
         notes=(*notes, *data.notes, *token_limits.planned(models), *turns(len(engines), awake)),
         referees=tuple(others),
-        checker=checker and checker.name,
+        checker=checker,
         each=units // len(models),
-    )
-
-
-def _system_prompts(terms: Terms, models: Sequence[str]) -> str:
-    """Say whether models are asked with the system prompts that the roster has for them."""
-    if terms.conf.own_system_prompts:
-        return Statement(
-            "plan.with_own_prompt",
-            "deviation: {models} are asked with the roster's system prompts, which the source does "
-            "not use ({section}.own_system_prompts=true)",
-            models=", ".join(models),
-            section=terms.section,
-        )
-    return Statement(
-        "plan.own_prompt",
-        "the roster's system prompts of {models} are left out, as all models are asked alike "
-        "({section}.own_system_prompts=true asks with them)",
-        models=", ".join(models),
-        section=terms.section,
     )
 
 
@@ -250,24 +190,6 @@ def sandboxed(config: Config, data: Prepared) -> list[str]:
             benchmarks=", ".join(names),
             walls=walls,
             pythons=_pythons(slots_of(config)),
-        )
-    ]
-
-
-def _other_python(config: Config, data: Prepared) -> list[str]:
-    """Say so where programs run in another Python than the methodology's."""
-    if not any(benchmarks.load(part.benchmark).sandboxed for part in data):
-        return []
-    version = places.python_of(slots_of(config).settings).version
-    if version.startswith(f"{_PYTHON}."):
-        return []
-    return [
-        Statement(
-            "plan.other_python",
-            "deviation: programs run in Python {version}, in the methodology in {theirs} on Ubuntu "
-            "22.04 (sandbox.python=PATH, or sandbox=image)",
-            version=version,
-            theirs=_PYTHON,
         )
     ]
 

@@ -97,13 +97,13 @@ def test_what_scores_do_not_compare_with_is_said() -> None:
 
 def test_system_prompts_of_the_roster_are_a_deviation_where_models_are_asked_with_them() -> None:
     roster = RosterConf("r", [ModelConf("a", system_prompt="Be brief."), ModelConf("b")])
-    without = Config(roster=roster)
+    without = Config(experiment="index", roster=roster)
     assert conditions.deviations(without, prepared(PART)) == {}
-    assert "System prompts" not in conditions.narrowed(without, prepared(PART))
-    asked = Config(roster=roster, index=IndexConf(own_system_prompts=True))
+    assert "Deviations" not in conditions.narrowed(without, prepared(PART))
+    asked = Config(experiment="index", roster=roster, index=IndexConf(own_system_prompts=True))
     assert conditions.deviations(asked, prepared(PART)) == {"own_system_prompts": ["a"]}
-    note = conditions.narrowed(asked, prepared(PART))["System prompts"]
-    assert (code(note), values(note)) == ("deviation.system_prompts", {"models": "a"})
+    note = conditions.narrowed(asked, prepared(PART))["Deviations"]
+    assert (code(note), values(note)["settings"]) == ("deviation.some", "index.own_system_prompts")
     told = [conditions.settings(it) for it in (Config(), without, asked)]
     assert len({it.get("system prompts of the roster") for it in told}) == 3
 
