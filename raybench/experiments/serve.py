@@ -27,10 +27,10 @@ def plan(config: Config) -> Plan:
         ray=True,
         units=0,
         unit="unit",
-        calls="what clients ask",
+        calls="those that clients send",
         notes=(
             f"on {conf.host}:{conf.port}, "
-            + (f"for who brings the key in {conf.api_key_env}" if conf.api_key_env else "no key"),
+            + (f"with the key in {conf.api_key_env}" if conf.api_key_env else "without a key"),
             *endpoint.left_out(models),
         ),
     )

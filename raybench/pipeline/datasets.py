@@ -215,7 +215,7 @@ def _of_each(asked: Sequence[Benchmark], work: Callable[[Benchmark], T]) -> list
             kind[benchmark.name] = _of_benchmark(benchmark, error)
     if mistakes or absent:
         wrong = [*mistakes.values(), *_absent(absent, alone=len(absent) == len(asked))]
-        heading = f"the questions of {len(mistakes) + len(absent)} benchmarks cannot be asked:"
+        heading = f"the questions of {len(mistakes) + len(absent)} benchmarks cannot be read:"
         ending = _without(asked, mistakes, absent)
         raise ConfigurationError(wrong, heading=heading, ending=ending)
     return done

@@ -11,8 +11,8 @@ from raybench.benchmarks import Source
 from raybench.errors import ConfigurationError, Problem, RunFailed
 
 _INSTEAD = (
-    "or read the questions from files of yours (data.dir=FOLDER), or try things out with the few "
-    "that are shipped (data=samples)"
+    "or read the questions from files of your own (data.dir=FOLDER), or try the few that come with "
+    "raybench (data=samples)"
 )
 _DEADLINE_S = 10.0
 """For an answer of the hub; nor is it asked again when so much has gone."""
@@ -44,7 +44,7 @@ def fetch(source: Source, file: str) -> Path:
                 f"{source.revision}: it was withdrawn, or HF_TOKEN is wrong, which hides "
                 "everything",
                 given=file,
-                fix=f"Mend or unset HF_TOKEN, {_INSTEAD}",
+                fix=f"Correct or unset HF_TOKEN, {_INSTEAD}",
             )
         ) from error
     except Exception as error:  # of the network, its proxies, the hub's own, a full disk …
@@ -54,7 +54,7 @@ def fetch(source: Source, file: str) -> Path:
                 f"'{file}' of the dataset {source.repo} could not be fetched from the hub "
                 f"({_reason(error)})",
                 given=file,
-                fix=f"look at the network and run again, {_INSTEAD}",
+                fix=f"check the network and run again, {_INSTEAD}",
             )
         ) from error
 
@@ -136,9 +136,9 @@ def _closed(source: Source) -> Problem:
     page = f"{os.environ.get('HF_ENDPOINT') or constants.ENDPOINT}/datasets/{source.repo}"
     return Problem(
         "hub.access",
-        f"the dataset {source.repo} is handed out to those who accepted its terms",
+        f"the dataset {source.repo} is gated",
         given=source.repo,
-        fix=f"accept them at {page} and set HF_TOKEN to a token of that account, {_INSTEAD}",
+        fix=f"accept its terms at {page} and set HF_TOKEN to a token of that account, {_INSTEAD}",
     )
 
 

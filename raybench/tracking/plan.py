@@ -7,9 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from raybench.fleet import EngineSpec
-from raybench.types import JUDGING
 from raybench.statements import Statement
-from raybench.types import ModelSpec, Plan
+from raybench.types import JUDGING, ModelSpec, Plan
 
 _DRAWS = ("temperature", "top_p")
 _WIDTH, _LABEL = 120, 12
@@ -34,9 +33,17 @@ def _facts(plan: Plan) -> Iterator[tuple[str, str]]:
     if plan.storage:
         yield "Storage", plan.storage
     if plan.units:
-        yield "Units", f"{plan.units:,} {plan.several}"
+        yield "Units", _units(plan)
     yield "Calls", plan.calls
     yield from (("Note", note) for note in plan.notes)
+
+
+def _units(plan: Plan) -> str:
+    if plan.unit != "unit":
+        return f"{plan.units:,} {plan.several}"
+    return Statement(
+        "plan.units", "{units} (one is a model's reply to a question)", units=plan.counted
+    )
 
 
 def _wrapped(label: str, text: str) -> list[str]:
@@ -64,8 +71,8 @@ def turns(engines: int, slots: int | None) -> list[str]:
     return [
         Statement(
             "plan.turns",
-            "{engines} engines take turns, about {slots} awake at once: work gathers while they "
-            "wait, and swaps cost time",
+            "{engines} engines take turns, about {slots} loaded at once: requests wait for their "
+            "engine, and each swap takes time",
             engines=engines,
             slots=slots,
         )
@@ -114,10 +121,10 @@ def awake(plan: Plan) -> str:
     if plan.slots is None:
         return Statement(
             "plan.slots_unknown",
-            "not known before the engines are weighed: those that do not fit take turns",
+            "known only once the engines' memory is measured; those that do not fit take turns",
         )
     if plan.slots >= len(plan.engines):
-        return Statement("plan.all_awake", "{slots} (every engine stays awake)", slots=plan.slots)
+        return Statement("plan.all_awake", "{slots} (all engines stay loaded)", slots=plan.slots)
     return Statement("plan.some_awake", "{slots} (engines take turns)", slots=plan.slots)
 
 

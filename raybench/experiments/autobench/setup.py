@@ -182,12 +182,12 @@ def plan(config: Config, extended: reuse.Extended | None = None) -> Plan:
         referees=referees,
         calls=Statement(
             "plan.calls_between",
-            "{least:,} to {most:,}, where all models reply",
+            "{least:,} to {most:,} requests, if all models reply",
             least=least_calls(config),
             most=most_calls(config),
         ),
         notes=(
-            f"{at_once(config)} iterations at once",
+            f"{at_once(config)} iterations run at the same time",
             *_begins(config, extended),
             *_protocol(config),
             *turns(len(engines), awake),
@@ -209,7 +209,7 @@ def _begins(config: Config, extended: reuse.Extended | None) -> Iterator[str]:
     conf = config.autobench
     if conf.tasks is not None:
         count = len(given.read(conf.tasks))
-        again = ", again and again: repeats count as no new tasks"
+        again = ", used several times; a repeated task does not count as a new one"
         yield Statement(
             "plan.tasks",
             "{tasks:,} tasks from {file}{again}",
@@ -219,6 +219,6 @@ def _begins(config: Config, extended: reuse.Extended | None) -> Iterator[str]:
         )
     if extended is not None:
         count = len(extended.replies)
-        yield f"what fits of the {count:,} replies of {extended.folder} is reused"
+        yield f"those of the {count:,} replies in {extended.folder} that fit are reused"
     for table in tables_of(config):
-        yield f"compared with a table: {table.remark or table.name}"
+        yield f"scores are compared with the table {table.remark or table.name}"

@@ -94,14 +94,13 @@ def plan(config: Config, extended: reuse.Extended | None = None) -> Plan:
         referees=asked[models:],
         calls=Statement(
             "plan.calls_between",
-            "{least:,} to {most:,}, where all models reply",
+            "{least:,} to {most:,} requests, if all models reply",
             least=least,
             most=most,
         ),
         notes=(
             *_variants(config),
-            "what variants ask alike is asked once: the fewest calls are where all accept the "
-            "same tasks",
+            "variants share equal requests: the least is sent if all accept the same tasks",
             *(note for note in full.notes if note not in of_its_engines),
             *turns(len(engines), awake),
         ),
@@ -155,12 +154,13 @@ def _variants(config: Config) -> Iterator[str]:
     }
     several = played(config)
     if FIXED in several:
-        where = conf.tasks or "those that ship"
+        where = conf.tasks or "raybench's own"
         count = len(given.read(_fixed(config), "autobench_ablations.tasks"))
-        again = ", again and again" if count < config.autobench.iterations else ""
+        again = ", used several times" if count < config.autobench.iterations else ""
         details[FIXED] = f"{count} of {where}{again}"
     for name in several:
-        yield f"{WORDS[name]}: {details[name]}" if name in details else WORDS[name]
+        detail = f" ({details[name]})" if name in details else ""
+        yield f"variant: {WORDS[name]}{detail}"
     for name, why in left_out(conf, config.autobench, config.roster).items():
         if name in conf.variants:
             yield Statement(

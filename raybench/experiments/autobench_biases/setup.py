@@ -52,10 +52,10 @@ def plan(config: Config) -> Plan:
         slots=1,
         units=len(several),
         unit="trial",
-        calls=f"{least * calls:,} to {most * calls:,}",
+        calls=f"{least * calls:,} to {most * calls:,} requests",
         notes=(
-            f"each bias is planted among {n} stand-ins of known ability, and tried with "
-            f"{conf.seeds} seed{'s' * (conf.seeds > 1)}; the roster is not asked",
+            f"each bias is given to some of {n} simulated models of known ability and tried with "
+            f"{conf.seeds} seed{'s' * (conf.seeds > 1)}; the roster's models are not asked",
         ),
     )
 

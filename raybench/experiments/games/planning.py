@@ -36,7 +36,7 @@ def plan(config: Config) -> Plan:
         units=setup.units(config),
         unit="match",
         referees=referees,
-        calls="one for each move, and for each try at one that was not valid",
+        calls="one request per move, and one more per retry of an invalid move",
         notes=(*notes(config), *turns(len(engines), awake)),
     )
 
@@ -88,9 +88,9 @@ def ignored(config: Config) -> list[str]:
     notes = []
     if found:
         which = "this game is" if len({it.rpartition(".")[2] for it in found}) == 1 else "these are"
-        notes.append(f"{', '.join(found)}: of no effect, as {which} not played")
+        notes.append(f"{', '.join(found)}: no effect, as {which} not played")
     if config.games.jury and not any(game.jury for game in setup.chosen(config)):
-        notes.append("games.jury: of no effect, as no game that is played has a jury")
+        notes.append("games.jury: no effect, as no game that is played has a jury")
     return notes
 
 
@@ -119,7 +119,7 @@ def told(config: Config) -> list[str]:
             "plan.same_match",
             "{games}: models at temperature 0 play the same match again from the same opening, "
             "topic, word or number. Such matches are counted as one group, which widens "
-            "intervals: games.temperature=0.7, say, has them play differently",
+            "intervals. With games.temperature=0.7, for example, they play differently",
             games=", ".join(again),
         ),
         *ignored(config),
@@ -131,20 +131,20 @@ def notes(config: Config) -> Iterator[str]:
     conf, by_rules, tables = config.games, setup.rules(config), setup.seats(config)
     for game in setup.chosen(config):
         own = ", ".join(f"{name}={value}" for name, value in by_rules.get(game.name, {}).items())
-        yield f"{game.name}: {tables[game.name]} seats{f', {own}' if own else ''}"
+        yield f"{game.name}: {tables[game.name]} players{f', {own}' if own else ''}"
     left_out = {game.name for game in choice.chosen(conf.names)} - set(tables)
     for name in sorted(left_out):
         yield Statement(
             "plan.game_left_out",
-            "{game} is left out: nobody is left to judge (games.jury=[NAME])",
+            "{game} is left out: no model is left to judge it (games.jury=[NAME] names judges)",
             game=name,
         )
     many, wanted = setup.under_way(config), setup.at_once(config)
     most = "" if conf.narrow is None else "at most "  # rounds begin small
-    why = f", not {wanted}: two rounds, as a third one waits for the results of the first"
+    why = f", not {wanted}: only two rounds, as the third needs the results of the first"
     yield Statement(
         "plan.at_once",
-        "{pairing}; {most}{matches} matches at once{why}",
+        "pairing: {pairing}; {most}{matches} matches run at the same time{why}",
         pairing=conf.pairing.replace("_", " "),
         most=most,
         matches=many,
@@ -154,30 +154,33 @@ def notes(config: Config) -> Iterator[str]:
     if conf.pairing == "round_robin" and 2 in tables.values() and each < math.perm(models, 2):
         yield Statement(
             "plan.few_matches",
-            "{matches} of each game, and it takes {meetings:,} for everybody to meet everybody in "
-            "both seats",
+            "{matches} of each game: too few for every model to play every other in both roles, "
+            "which takes {meetings:,}",
             matches=_so_many(each),
             meetings=math.perm(models, 2),
             each=each,
         )
     if conf.narrow is not None:
-        yield f"ends earlier where every rating is known to ±{conf.narrow:g} points"
+        yield f"the run ends early once every rating is known to ±{conf.narrow:g} points"
     for unit, limit in (("tokens", conf.budget_tokens), ("seconds", conf.budget_s)):
         if limit is not None:
-            yield f"ends earlier where {limit:,g} {unit} are spent"
+            yield f"the run ends early once {limit:,g} {unit} are spent"
     judged = [game.name for game in setup.chosen(config) if game.jury]
     if judged:
-        who = ", ".join(conf.jury) if conf.jury else "all models that do not play in a match"
+        who = ", ".join(conf.jury) if conf.jury else "all models that do not play in them"
         yield Statement(
-            "plan.jury", "{games}: judged by {jurors}", games=", ".join(judged), jurors=who
+            "plan.jury",
+            "{games}: matches are judged by {jurors}",
+            games=", ".join(judged),
+            jurors=who,
         )
     if bare := [
         it.name for it in everybody(config) if it.system_prompt and not conf.own_system_prompts
     ]:
         yield Statement(
             "plan.system_prompts",
-            "the roster's system prompts of {models} are left out "
-            "(games.own_system_prompts=true has them)",
+            "the roster's system prompts of {models} are not used "
+            "(games.own_system_prompts=true uses them)",
             models=", ".join(bare),
         )
     yield from (f"{name.lower()}: {text}" for name, text in manners.told(config).items())

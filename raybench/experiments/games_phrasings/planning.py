@@ -56,8 +56,8 @@ def plan(config: Config) -> Plan:
         units=len(cells.cells(config)) * games.units(config),
         unit="match",
         referees=referees,
-        calls="one for each move, and for each try at one that was not valid"
-        + ("; and what studies take" if learns(config) else ""),
+        calls="one request per move, and one more per retry of an invalid move"
+        + (", plus those of the studies" if learns(config) else ""),
         notes=(*_notes(config), *turns(len(engines), awake)),
     )
 
@@ -75,7 +75,7 @@ def _notes(config: Config) -> Iterator[str]:
         stages=" and ".join(cells.stages(config)),
     )
     if learns(config):
-        yield f"{len([*cells.studies(config)])} studies, which models do in each phrasing"
+        yield f"{len([*cells.studies(config)])} studies, which optimise each model in each phrasing"
         yield from learning.notes(cells.learner(config, OWN))
         yield from _ignored(config)
     yield from planning.notes(cells.plain(config))
@@ -86,12 +86,12 @@ def _ignored(config: Config) -> Iterator[str]:
     conf = config.games
     if conf.strategy or conf.strategies:
         yield (
-            "games.strategy, games.strategies: of no effect, as a program is compared before and "
-            "after (games_phrasings.stages=[before] plays by them)"
+            "games.strategy, games.strategies: no effect, as a program is compared before and "
+            "after optimisation (games_phrasings.stages=[before] uses them)"
         )
     if ruled := ", ".join(name for name, of in games.rules(config).items() if of):
         yield Statement(
             "plan.own_rules",
-            "{games}: programs learn by the game's own rules, and not by those given",
+            "{games}: programs are optimised with the game's default rules, not with games.rules",
             games=ruled,
         )

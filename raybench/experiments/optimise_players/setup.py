@@ -146,8 +146,8 @@ def plan(config: Config) -> Plan:
         units=len(studies(config)),
         unit="study",
         referees=referees,
-        calls="one for each position that an optimiser tries, twice as many as are held out, and "
-        "those for instructions",
+        calls="one request per position that an optimiser tries, two per held-out position, plus "
+        "those that write instructions",
         notes=(*notes(config), *turns(len(engines), awake)),
     )
 
@@ -159,7 +159,7 @@ def notes(config: Config) -> Iterator[str]:
     with_ = ", ".join(f"{key}={value}" for key, value in options.items())
     yield Statement(
         "plan.optimiser",
-        "{program}, optimised by {optimiser}{options} for {metric}",
+        "program {program}, optimised by {optimiser}{options} for the metric {metric}",
         program=conf.program,
         optimiser=name,
         options=f" ({with_})" if with_ else "",
@@ -167,7 +167,7 @@ def notes(config: Config) -> Iterator[str]:
     )
     yield Statement(
         "plan.positions",
-        "{train} positions to learn from, {validation} to choose by, {held_out} held out",
+        "{train} positions for training, {validation} for validation, {held_out} held out",
         train=conf.train,
         validation=conf.validation,
         held_out=conf.held_out,
@@ -175,6 +175,6 @@ def notes(config: Config) -> Iterator[str]:
     if words := wording.told(config.games.phrasing):
         yield f"positions are told in {words}"
     for of in choice.chosen(conf):
-        without = "" if of.best is not None else "; no answers are known to show"
-        yield f"{of.name}: {of.game}{without}"
+        without = "" if of.best is not None else "; the best moves are not known, so none are shown"
+        yield f"{of.name}: positions of {of.game}{without}"
     yield f"compiled players are kept in {conf.folder}"

@@ -6,9 +6,8 @@ from dataclasses import replace
 from raybench.config import Config, labels
 from raybench.fleet import missing_keys, name_keys
 from raybench.fleet.devices import OWN, address
-from raybench.types import JUDGING
 from raybench.statements import Statement
-from raybench.types import Plan
+from raybench.types import JUDGING, Plan
 
 
 def placed(config: Config, plan: Plan) -> Plan:
@@ -58,7 +57,7 @@ def ignored(config: Config, plan: Plan) -> list[str]:
     return [
         Statement(
             "plan.no_effect",
-            "{settings}: of no effect on this run, which {needs}: {asked}{here}",
+            "{settings}: no effect, as this run {needs} ({asked}{here})",
             settings=", ".join(names),
             needs=needs,
             asked=asked,
@@ -89,7 +88,7 @@ def _cluster(config: Config, plan: Plan) -> Iterator[str]:
         by = "fleet.address" if fleet.address else "RAY_ADDRESS"
         yield f"{named.rpartition('@')[2]} ({by})"
     else:
-        yield Statement("plan.own_ray", "a Ray of its own, on this machine")
+        yield Statement("plan.own_ray", "a Ray cluster of the run's own, on this machine")
     hosted = "vllm" in _kinds(plan)
     for setting, on, what in (
         ("fleet.nodes", fleet.nodes if hosted else {}, "engines"),

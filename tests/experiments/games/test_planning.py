@@ -285,5 +285,5 @@ def test_the_plan_says_what_would_be_played(tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "500 matches" in done.stdout
-    assert "poker: 6 seats, players=6" in done.stdout
+    assert "poker: 6 players, players=6" in done.stdout
     assert not (tmp_path / "runs").exists()

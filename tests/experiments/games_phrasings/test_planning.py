@@ -35,7 +35,7 @@ def test_the_plan_says_tournaments_matches_and_studies() -> None:
     told = the("plan.tournaments", plan.notes)
     assert (told["tournaments"], told["matches"], told["phrasings"]) == (10, 60, "0, 1, 2, 3, 4")
     assert "45 studies" in notes  # three models, three games, five phrasings
-    assert "poker_river: poker" in notes and "pyjail" not in notes
+    assert "poker_river: " in notes and "pyjail" not in notes
 
 
 def test_before_alone_plays_by_the_strategy_that_is_chosen_and_any_game() -> None:

@@ -143,8 +143,8 @@ def thinking_note(config: Config, data: Prepared) -> Statement | None:
         return None
     return Statement(
         "plan.told_to_think",
-        "{benchmark}: {models} are told to think step by step, too, as simple-evals' prompt has "
-        "it; the methodology has no prompt for it",
+        "{benchmark}: {models} are also told to think step by step, as in the prompt of "
+        "simple-evals; the methodology states no prompt",
         benchmark=_THINKS,
         models=", ".join(models),
     )

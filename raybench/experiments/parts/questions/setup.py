@@ -69,14 +69,14 @@ def _unjudged(terms: Terms, chosen: Sequence[Benchmark]) -> dict[str, str]:
     indices = sorted({index for name in names for index in benchmarks.load(name).weights})
     why = Statement(
         "left_out.unjudged",
-        "its replies take a judge, and none is named: without it there is no {indices} "
-        "({section}.judges=[NAME] names one, of roster.judges or roster.models)",
+        "its replies need a judge and none is named, so there is no {indices} "
+        "({section}.judges=[NAME] names one of roster.judges or roster.models)",
         indices=" and no ".join(f"{index.capitalize()} Index" for index in indices),
         section=terms.section,
     )
     if len(names) == len(chosen):
         raise ConfigurationError(
-            Problem("setting.conflict", f"{', '.join(names)} cannot be asked: {why}")
+            Problem("setting.conflict", f"{', '.join(names)} cannot be run: {why}")
         )
     return dict.fromkeys(names, why)
 
@@ -167,9 +167,9 @@ def _calls(units: int, terms: Terms, data: Prepared) -> str:
         others.append("the judges" if len(terms.conf.judges) > 1 else "the judge")
     return Statement(
         "plan.calls",
-        "{calls:,}{more}",
+        "{calls:,} requests to models{more}",
         calls=units,
-        more=f" and those to {' and '.join(others)}" if others else "",
+        more=f", plus those to {' and '.join(others)}" if others else "",
         others=others,
     )
 
@@ -180,13 +180,13 @@ def sandboxed(config: Config, data: Prepared) -> list[str]:
     if not names:
         return []
     walls = {
-        "auto": "behind the best walls that each node allows",
-        "unsafe": "WITHOUT WALLS: a reply can read and change whatever you can",
-    }.get(config.sandbox.backend, f"behind {config.sandbox.backend}")
+        "auto": "in the strictest sandbox that each node allows",
+        "unsafe": "WITHOUT A SANDBOX: they can read and change whatever you can",
+    }.get(config.sandbox.backend, f"in the sandbox '{config.sandbox.backend}'")
     return [
         Statement(
             "plan.programs",
-            "{benchmarks}: replies are programs and run {walls}, in {pythons}",
+            "{benchmarks}: replies are programs, which run {walls}, with {pythons}",
             benchmarks=", ".join(names),
             walls=walls,
             pythons=_pythons(slots_of(config)),
@@ -200,7 +200,7 @@ def _pythons(slots: Slots) -> str:
     told = f"Python {plain.version}"
     for profile in slots.profiles:
         if (other := places.python_of(slots.settings, profile)) != plain:
-            told += f", {profile} ones in Python {other.version} (sandbox.scientific_python)"
+            told += f", {profile} ones with Python {other.version} (sandbox.scientific_python)"
     return told
 
 
@@ -214,7 +214,7 @@ def _self_check(config: Config, data: Prepared) -> Plan:
         unit="gold answer",
         calls=Statement(
             "plan.gold",
-            "0: the gold answers are graded, by grader={grader}",
+            "0: only the known right answers are graded, with grader={grader}",
             grader=Terms.of(config).grader,
         ),
         notes=(

@@ -18,8 +18,8 @@ def planned(models: tuple[ModelSpec, ...]) -> list[str]:
     return [
         Statement(
             "plan.token_limits",
-            "{models}: where the endpoint allows shorter replies, or a prompt leaves less of the "
-            "context, the most tokens of a reply are lowered to that",
+            "{models}: the limit of tokens per reply is lowered where the endpoint allows fewer, "
+            "or a prompt leaves less room in the context",
             models=", ".join(names),
         )
     ]
