@@ -54,6 +54,7 @@ def concluded(
         columns=report.columns(exam, models, conf.judges),
         sections=[
             *report.sections(view, exam, conf.judges),
+            *conditions.deviations_section(config, data),
             conditions.questions(about),
             models_asked.section(shown_of(config, data), lowered=token_limits.in_words(limits)),
             reading.section(samples, rows, asking_of(config), gated),
@@ -70,14 +71,14 @@ def concluded(
             "budgets": report.budgets.told(exam, models),
             **limits,
             **conditions.deviations(config, data),
-            **conditions.named_deviations(config, data),
+            **conditions.listed_deviations(config, data),
         },
         settings=conditions.settings(config) | {"system prompt of the exam": conf.prompt},
         notes={
             **conditions.narrowed(config, data),
             **token_limits.notes(limits),
             **report.notes(exam, models, conf.judges),
+            **conditions.closing(config, data, ledger.reused, len(ledger.done)),
             **({"For people": review.note(drawn)} if drawn else {}),
-            "From cache": conditions.reused(config, ledger.reused, len(ledger.done)),
         },
     )

@@ -90,6 +90,7 @@ def concluded(
     shown = columns(view)
     exam = list(hle.sections(view, watch.exam.exam, judges)) if judged else []
     how = [
+        *conditions.deviations_section(config, data),
         *exam,
         *beside,
         *watch.programs.sections(models),
@@ -119,7 +120,7 @@ def concluded(
             **limits,
             **referees.referee_results(config, data),
             **conditions.deviations(config, data),
-            **conditions.named_deviations(config, data),
+            **conditions.listed_deviations(config, data),
         },
         settings=conditions.settings(config) | _settings(config, data),
         notes={
@@ -129,7 +130,7 @@ def concluded(
             **token_limits.notes(limits),
             **watch.programs.notes(),
             **(hle.notes(watch.exam.exam, models, judges) if judged else {}),
-            "From cache": conditions.reused(config, ledger.reused, units),
+            **conditions.closing(config, data, ledger.reused, units),
         },
     )
 

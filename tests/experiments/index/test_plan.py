@@ -236,7 +236,7 @@ def test_who_has_nothing_to_judge_or_check_is_not_asked_and_needs_no_key(
 def test_who_judges_or_checks_itself_is_told() -> None:
     notes = coded(MATHS, "judges=[a]", "checker=b")
     assert notes["plan.judged"]["own"] == ["a"]
-    assert notes["referees.checks_itself"] == {"checker": "b"}
+    assert (notes["plan.checked"]["checker"], notes["plan.checked"]["own"]) == ("b", True)
     weights = "roster.models=[{name: m, weights: w/x}, {name: n, weights: w/y}]"
     judges = "roster.judges=[{name: j, weights: w/x}]"
     assert coded(MATHS, weights, judges)["referees.same_weights"]["alike"] == {"j": ["m"]}

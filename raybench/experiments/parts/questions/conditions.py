@@ -6,6 +6,7 @@ from typing import Any
 from raybench import benchmarks
 from raybench.benchmarks.parts.choices import MultipleChoice
 from raybench.config import Config
+from raybench.experiments.parts.deviations import DEVIATIONS, Deviation, note, section
 from raybench.experiments.parts.questions import referees
 from raybench.experiments.parts.questions.deviations import deviations as named
 from raybench.experiments.parts.questions.deviations import other_sampling
@@ -83,7 +84,7 @@ def settings(config: Config) -> dict[str, str]:
         if conf.limit is None
         else Statement(
             "questions.some",
-            "{most:,} of each benchmark and language, drawn by the seed",
+            "{most:,} of each benchmark and language, drawn at random with the run's seed",
             most=conf.limit,
         ),
         "subjects": ", ".join(conf.subset),
@@ -125,11 +126,22 @@ def deviations(config: Config, data: Prepared) -> dict[str, Any]:
     return {name: it for name, it in found.items() if it}
 
 
-def named_deviations(config: Config, data: Prepared) -> dict[str, Any]:
-    """Return the settings that deviate from the source, as results.json lists them, if any do."""
+def named_deviations(config: Config, data: Prepared) -> tuple[Deviation, ...]:
+    """Return the settings that deviate from the source."""
     lettered = any(_names_letters(part.benchmark) for part in data)
-    found = [it.to_json() for it in named(config, data, names_letters=lettered)]
+    return tuple(named(config, data, names_letters=lettered))
+
+
+def listed_deviations(config: Config, data: Prepared) -> dict[str, Any]:
+    """Return these settings as results.json lists them, if any deviates."""
+    found = [it.to_json() for it in named_deviations(config, data)]
     return {"deviations": found} if found else {}
+
+
+def deviations_section(config: Config, data: Prepared) -> list[Section]:
+    """Return the section that says how each setting deviates, if any does."""
+    found = named_deviations(config, data)
+    return [section(found, "Deviations from the source")] if found else []
 
 
 def sampling_note(config: Config) -> Statement | None:
@@ -138,15 +150,17 @@ def sampling_note(config: Config) -> Statement | None:
     if not found:
         return None
     told = {
-        "temperature": "each model's own temperature, in the methodology 0",
-        "max_tokens": "at most {:,} tokens, in the methodology 4,096",
-        "repeats": "every question {:,} ×, in the methodology as often as each benchmark has it",
+        "temperature": "each model's own temperature (methodology: 0)",
+        "max_tokens": "at most {:,} tokens (methodology: 4,096)",
+        "repeats": "each question asked {:,} times (methodology: as often as its benchmark sets)",
     }
     if (temperature := found.get("temperature")) is not None:
-        told["temperature"] = f"temperature {temperature:g}, in the methodology 0"
+        told["temperature"] = f"temperature {temperature:g} (methodology: 0)"
+    if found.get("repeats") == 1:
+        told["repeats"] = "each question asked once (the methodology repeats some)"
     return Statement(
         "deviation.sampling",
-        "deviation: {told} ({settings})",
+        "deviation: {told}; see {settings}",
         told="; ".join(told[name].format(value) for name, value in found.items()),
         settings=", ".join(f"index.{name}" for name in found),
         otherwise=found,
@@ -200,13 +214,17 @@ def narrowed(config: Config, data: Prepared) -> dict[str, str]:
         and Statement(
             "deviation.system_prompts",
             "{models} were asked with the roster's system prompts, which the source does not use "
-            "(own_system_prompts=true): scores compare with no published ones",
+            "(own_system_prompts=true): scores cannot be compared with published ones",
             models=prompted,
         ),
         "Letters": letters_note(config, data),
         "Sampling": sampling_note(config),
         "Subjects": subjects and f"only {subjects}: scores are over these alone",
-        "Samples": "questions shipped to try things out: scores on them compare with nothing"
+        "Samples": Statement(
+            "deviation.samples",
+            "questions shipped to try things out: scores on them cannot be compared with published "
+            "ones",
+        )
         if any(part.origin == "samples" for part in parts)
         else "",
         "Questions": "; ".join(note for part in parts for note in part.notes),
@@ -216,13 +234,22 @@ def narrowed(config: Config, data: Prepared) -> dict[str, str]:
     return told | referees.remarks(config, data) | remarks(config, data)
 
 
-def reused(config: Config, reused: int, units: int) -> str:
+def closing(config: Config, data: Prepared, reused: int, units: int) -> dict[str, str]:
+    """Return the last footnotes: who checked, how the run deviates, what was in the cache."""
+    return {
+        **referees.checked_by(config, data),
+        DEVIATIONS: note(named_deviations(config, data)),
+        **({"From cache": _reused(config, reused, units)} if units else {}),
+    }
+
+
+def _reused(config: Config, reused: int, units: int) -> str:
     """Return how many of the replies an earlier run had had."""
     if not Terms.of(config).conf.cache:
         return "not used (cache=false)"
     if not reused:
         return Statement(
-            "cache.none", "none of the {replies:,} replies came from earlier runs", replies=units
+            "cache.none", "no reply came from an earlier run ({replies:,} are new)", replies=units
         )
     return Statement(
         "cache.some",

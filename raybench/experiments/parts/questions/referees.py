@@ -81,6 +81,7 @@ def plan_notes(config: Config, data: Prepared) -> list[Statement]:
     notes = []
     if named := checked_benchmarks(data):
         checker = checker_of(config, data)
+        itself = checker is not None and checker.name in {it.name for it in config.roster.models}
         notes.append(
             Statement(
                 "plan.unchecked",
@@ -94,9 +95,11 @@ def plan_notes(config: Config, data: Prepared) -> list[Statement]:
             else Statement(
                 "plan.checked",
                 "{benchmarks}: answers that the script does not mark right are checked by {checker}"
-                "{why}",
+                "{itself}{why}",
                 benchmarks=", ".join(named),
                 checker=checker.name,
+                itself=", its own answers too" if itself else "",
+                own=itself,
                 why=f", the first of roster.judges ({section}.checker=NAME names another, null "
                 "none)"
                 if checker.name == first
@@ -132,15 +135,7 @@ def remarks(config: Config, data: Prepared) -> dict[str, Statement]:
 
     That is who is asked about its own answers, and who else does this in the methodology.
     """
-    checker = checker_of(config, data)
     found: dict[str, Statement] = {}
-    names = [model.name for model in config.roster.models]
-    if checker and checker.name in names:
-        found["Checked by"] = Statement(
-            "referees.checks_itself",
-            "{checker} checks maths, its own answers among others",
-            checker=checker.name,
-        )
     asked = _asked(config, data)
     if alike := {name: it for name, model in asked.items() if (it := _alike(config, model))}:
         found["Weights"] = Statement(
@@ -158,6 +153,27 @@ def remarks(config: Config, data: Prepared) -> dict[str, Statement]:
             others="; ".join(others),
         )
     return found
+
+
+def checked_by(config: Config, data: Prepared) -> dict[str, Statement]:
+    """Return who checks answers in maths, under the short name 'Checked by', if any are checked."""
+    if not (named := checked_benchmarks(data)):
+        return {}
+    checker, titles = checker_of(config, data), ", ".join(benchmarks.load(it).title for it in named)
+    if checker is None:
+        told = Statement(
+            "referees.unchecked", "no model, the script alone decides ({of})", of=titles
+        )
+    elif checker.name in {model.name for model in config.roster.models}:
+        told = Statement(
+            "referees.checks_itself",
+            "{checker} ({of}), its own answers too",
+            checker=checker.name,
+            of=titles,
+        )
+    else:
+        told = Statement("referees.checked", "{checker} ({of})", checker=checker.name, of=titles)
+    return {"Checked by": told}
 
 
 def other_judge(config: Config, data: Prepared) -> str | None:

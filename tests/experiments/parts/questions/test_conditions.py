@@ -79,11 +79,17 @@ def test_settings_are_said_in_words() -> None:
 
 def test_what_came_from_the_cache_is_said_in_words() -> None:
     config = Config()
-    assert code(conditions.reused(config, 0, 9)) == "cache.none"
-    some = values(conditions.reused(config, 1200, 24840))
+    part = prepared(PART)
+
+    def cached(reused: int, units: int) -> str | None:
+        return conditions.closing(config, part, reused, units).get("From cache")
+
+    assert cached(0, 0) is None, "nothing was asked"
+    assert code(cached(0, 9)) == "cache.none"
+    some = values(cached(1200, 24840))
     assert some == {"reused": 1200, "replies": 24840, "new": 23640}
     config.index.cache = False
-    assert conditions.reused(config, 0, 9) == "not used (cache=false)"
+    assert cached(0, 9) == "not used (cache=false)"
 
 
 def test_what_scores_do_not_compare_with_is_said() -> None:
