@@ -158,7 +158,7 @@ def silent(records: Sequence[Record], models: Iterable[str]) -> dict[str, str]:
         )
         if reasons and model not in spoke:
             why = max(reasons, key=reasons.__getitem__)
-            found[model] = f"no reply came to any of {reasons.total()} calls: {why}"
+            found[model] = f"no call got a reply ({reasons.total()} asked): {why}"
     return found
 
 

@@ -39,7 +39,11 @@ def weighted(
     value = math.fsum(float(used[name]) * _value(score) for name, score in there.items())
     ci95 = _interval(value, there, used)
     bare = [name for name, score in there.items() if score.ci95 is None]
-    ends = f"no interval: {', '.join(bare)} without" if bare else "interval from theirs (MOVER)"
+    ends = (
+        f"no interval: {', '.join(bare)} without"
+        if bare
+        else "interval combined from theirs (MOVER)"
+    )
     method = Statement(
         "method.weighted_mean",
         "weighted mean of {many}; {ends}",
@@ -87,8 +91,7 @@ def _value(score: Estimate) -> float:
 
 def _lacks(missing: Sequence[str], refused: Mapping[str, str]) -> str:
     """Return which scores are not there, and why, or ''."""
-    verb = "is" if len(missing) == 1 else "are"
-    reasons = [f"{', '.join(missing)} {verb} missing"] if missing else []
+    reasons = [f"{', '.join(missing)} missing"] if missing else []
     reasons += [f"{name}: {why.removeprefix('refused: ')}" for name, why in refused.items()]
     return "; ".join(reasons)
 

@@ -20,8 +20,9 @@ from raybench.stats.clusters import Scores
 from raybench.stats.intervals import Z, refuse_empty, share, student, wilson
 from raybench.types import Estimate, Interval
 
-BOUNDED = "Wilson for the effective number with one extreme source more, Student's t"
-"""How `bounded` makes an interval."""
+BOUNDED = "Wilson interval, adjusted for clustering"
+"""How `bounded` makes an interval: Wilson's at the effective number of sources, with one extreme
+source added and Student's quantile."""
 Over = Literal["re-runs", "questions"]
 """What an interval is over: the same questions asked anew, or other questions of the same kind."""
 

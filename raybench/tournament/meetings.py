@@ -54,8 +54,8 @@ def tallies(matches: Iterable[Match], models: Sequence[str]) -> dict[str, dict[s
 
 
 WON_BY = (
-    "matches with an opponent that were not void: won alone in first place, drawn in a first place "
-    "shared with an opponent, else lost"
+    "matches with an opponent that were not void; won: alone in first place; drawn: first place "
+    "shared with an opponent; lost: all others"
 )
 """What wins, draws and losses of a model are, at tables of any size."""
 

@@ -255,7 +255,9 @@ class Schedule:
         if self._borders[-1] == self.stop.matches:
             self._close(
                 Statement(
-                    "stopped.matches", "{matches:,} matches were wanted", matches=self.stop.matches
+                    "stopped.matches",
+                    "the number of matches that was asked for is reached: {matches:,}",
+                    matches=self.stop.matches,
                 )
             )
         return True

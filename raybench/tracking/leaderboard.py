@@ -4,7 +4,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -26,13 +26,13 @@ UNSAFE = (
 )
 
 COUNT_MEANINGS: Mapping[str, str] = {
-    "ok": "replies that came whole and could be read, right or wrong",
+    "ok": "complete replies that could be read, right or wrong",
     "truncated": "replies cut off: at the most tokens allowed, judged as they are, or at a "
     "deadline",
     "unparsed": "replies that are empty, or in which what was asked for (an answer, a rating, "
     "a move) cannot be found",
     "infra_error": "requests to this model that got no reply: never a zero",
-    "judge_error": "judgments of this model's replies that are missing, whosever fault that is",
+    "judge_error": "judgments of this model's replies that are missing, for any reason",
 }
 
 _COUNT_NAMES = tuple(Counts().to_json())
@@ -252,7 +252,7 @@ def measured(
             why.append(
                 Statement(
                     "leaderboard.no_number",
-                    "{column}: no {of} has a number: {reasons}",
+                    "{column}: not computed: {reasons}",
                     column=column.title,
                     of=of,
                     reasons="; ".join(reasons),
@@ -328,9 +328,15 @@ def ranked_by(lines: Sequence[Row], columns: Sequence[Column], of: str = "model"
     return [*parts, refused] if none else parts
 
 
+def remarked(remarks: Mapping[str, str]) -> list[str]:
+    """Return the footnotes on the run itself, which follow those on the table."""
+    return [f"{name}: {text}" for name, text in remarks.items()]
+
+
 def methods(lines: Sequence[Row], columns: Sequence[Column]) -> list[str]:
     """Return how numbers were made, and over how many items; columns made alike share a line."""
-    alike: dict[tuple[str, str], dict[str, str]] = {}
+    alike: dict[str, dict[str, str]] = {}
+    lower = {column.title for column in columns if not column.higher_is_better}
     for place, column in enumerate(columns):
         cells = {row.model: row.cells[place] for row in lines if row.cells[place].value is not None}
         if cells:
@@ -338,9 +344,8 @@ def methods(lines: Sequence[Row], columns: Sequence[Column]) -> list[str]:
             sizes = [cell.n for cell in cells.values()]
             least, most = f"{min(sizes):,}", f"{max(sizes):,}"
             n = least if least == most else f"{least}–{most}"
-            direction = "" if column.higher_is_better else "; lower is better"
             method = _without_title(_together(told), column.title)
-            alike.setdefault((method, direction), {})[column.title] = n
+            alike.setdefault(method, {})[column.title] = n
     return [
         Statement(
             "leaderboard.method",
@@ -348,10 +353,18 @@ def methods(lines: Sequence[Row], columns: Sequence[Column]) -> list[str]:
             columns=", ".join(sizes),
             method=method,
             n=", ".join(_once([*sizes.values()])),
-            direction=direction,
+            direction=_direction([*sizes], lower),
         )
-        for (method, direction), sizes in alike.items()
+        for method, sizes in alike.items()
     ]
+
+
+def _direction(titles: Sequence[str], lower: Collection[str]) -> str:
+    """Return which columns of a footnote are the better the lower they are, or ''."""
+    found = [title for title in titles if title in lower]
+    if not found:
+        return ""
+    return f"; {_listed(found) + ': ' if len(found) < len(titles) else ''}lower is better"
 
 
 def guesses(lines: Sequence[Row], columns: Sequence[Column]) -> str:
@@ -386,7 +399,8 @@ def _together(methods_of: Mapping[str, str]) -> str:
 
 
 def _without_title(method: str, title: str) -> str:
-    """Return the method without the word that the title already has: 'Index (partial)'."""
+    """Return the method without what the title already says: 'Rating', 'Index (partial)'."""
+    method = method.removeprefix(f"{title.lower()}; ")
     found = re.search(r"\((\w+)\)$", title)
     return method.removeprefix(f"{found[1]}: ") if found else method
 
@@ -421,7 +435,6 @@ def to_markdown(
     lines = rows(results, columns)
     marks = {reason: mark + first - 1 for reason, mark in refusals(lines).items()}
     counts = counts_shown(lines)
-    told = (f"{name}: {text}" for name, text in remarks.items())
     head = ["rank", of, *(column.title for column in columns), *counts]
     right = ["---:", "---", *["---:"] * (len(columns) + len(counts))]
     table = [[_escaped(name) for name in head], right]
@@ -437,7 +450,7 @@ def to_markdown(
         *([f"**{alarm}**"] for alarm in alarms(results)),
         [f"| {' | '.join(line)} |" for line in table if lines],
         [f"[^{mark}]: {_escaped(reason)}" for reason, mark in marks.items()],
-        [f"- {_escaped(note)}" for note in [*notes(lines, columns, of), *told]],
+        [f"- {_escaped(note)}" for note in [*notes(lines, columns, of), *remarked(remarks)]],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 

@@ -182,6 +182,22 @@ def test_a_method_does_not_repeat_its_title() -> None:
     assert (values(told)["columns"], values(told)["method"]) == (column.title, "a mean")
 
 
+def test_a_method_that_begins_with_its_title_says_it_once() -> None:
+    table = results(a=0.5)
+    table["models"]["a"]["t/score"]["method"] = "score; a fit"
+    (told,) = methods(rows(table, [SCORE]), [SCORE])
+    assert values(told)["method"] == "a fit"
+
+
+def test_columns_made_alike_share_a_note_whichever_way_is_better() -> None:
+    table = results(a=0.5)
+    table["models"]["a"]["t/lost"] = estimate(0.5, "t interval")
+    columns = [SCORE, Column("t/lost", "Lost", higher_is_better=False)]
+    (told,) = methods(rows(table, columns), columns)
+    assert values(told)["columns"] == "Score, Lost"
+    assert "Lost" in values(told)["direction"] and "Score" not in values(told)["direction"]
+
+
 def test_the_ranking_says_what_it_goes_by() -> None:
     table = results(a=0.5, b=0.25)
     third = Column("t/third", "Third")

@@ -1,6 +1,7 @@
 import base64
 import hashlib
 import re
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,19 @@ import pytest
 from reading import whole
 
 from raybench.tracking import plots
-from raybench.tracking.leaderboard import COUNT_MEANINGS, SIMULATED, UNSAFE, Column
+from raybench.tracking.leaderboard import (
+    COUNT_MEANINGS,
+    SIMULATED,
+    UNSAFE,
+    Column,
+    to_markdown,
+)
 from raybench.tracking.report import Item, Section, Table
 from raybench.types import Estimate
 
 NASTY = "<script>alert(1)</script>"
 COLUMNS = [Column("t/score", "Score")]
-VOID = {"meta", "br", "link", "img", "input", "hr"}
+VOID = {"meta", "br", "wbr", "link", "img", "input", "hr"}
 
 
 class Page(HTMLParser):
@@ -83,7 +90,7 @@ def results() -> dict[str, Any]:
     }
 
 
-def written(path: Path, results: dict[str, Any], sections: list[Section]) -> Page:
+def written(path: Path, results: dict[str, Any], sections: list[Section], **more: Any) -> Page:
     page = whole(
         title=f"Title {NASTY}",
         subtitle="Sub & title",
@@ -91,6 +98,7 @@ def written(path: Path, results: dict[str, Any], sections: list[Section]) -> Pag
         columns=COLUMNS,
         sections=sections,
         run={"seed": "0", NASTY: NASTY},
+        **more,
     )
     (path / "report.html").write_text(page, encoding="utf-8")
     return Page((path / "report.html").read_text(encoding="utf-8"))
@@ -106,6 +114,37 @@ def test_the_page_shows_scores_counts_and_how_it_was_run(
     assert f"judge error {COUNT_MEANINGS['judge_error']}" in page.text
     assert "seed 0" in page.text
     assert SIMULATED not in page.text
+
+
+def test_the_page_has_the_footnotes_of_the_markdown(
+    tmp_path: Path, results: dict[str, Any]
+) -> None:
+    remarks = {"Judged by": "a judge", "Samples": NASTY}
+    conditions = "Deviations: none"
+    page = written(tmp_path, results, [], remarks=remarks, conditions=conditions)
+    items = re.findall(r"<li>(.*?)</li>", page.html)
+    markdown = to_markdown(results, COLUMNS, remarks)
+    footnotes = [line.removeprefix("- ") for line in markdown.splitlines() if line[:2] == "- "]
+    shown = [unescape(item) for item in items if not item.startswith(("<a", "too few"))]
+    assert len(shown) == len(footnotes) == 4
+    assert shown[-2:] == [f"{name}: {text}" for name, text in remarks.items()]
+    head, below = page.html.split("<table", 1)
+    assert conditions in head and conditions not in below
+
+
+def test_a_run_that_asked_no_model_has_no_table_but_its_footnotes(tmp_path: Path) -> None:
+    none = {"models": {}, "counts": {}, "simulated": False}
+    page = written(tmp_path, none, [], remarks={"Reviews": "3 of 3"})
+    assert "table" not in page.tags and "Reviews: 3 of 3" in page.text
+
+
+def test_the_head_of_a_column_may_break_between_its_words(
+    tmp_path: Path, results: dict[str, Any]
+) -> None:
+    table = Table(("LiveCodeBench", "MATH-500", "a<B"), [("x", 1, 2)])
+    page = written(tmp_path, results, [Section("s", table=table)])
+    assert ">Live<wbr>Code<wbr>Bench</th>" in page.html and ">MATH-500</th>" in page.html
+    assert ">a&lt;B</th>" in page.html
 
 
 def test_a_simulated_run_says_so(tmp_path: Path, results: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ from raybench.experiments.autobench.report import agreement, sections
 from raybench.experiments.autobench.reuse import Kept
 from raybench.experiments.autobench.units import units as readable
 from raybench.experiments.parts import digests
-from raybench.experiments.parts.deviations import Deviation, note
+from raybench.experiments.parts.deviations import DEVIATIONS, Deviation, note
 from raybench.experiments.parts.outcome import Outcome
 from raybench.stats.joint import Joint
 from raybench.tracking.leaderboard import Column
@@ -69,7 +69,7 @@ def concluded(
             "deviations": [it.to_json() for it in deviations],
         },
         notes={
-            "Protocol": note(deviations),
+            DEVIATIONS: note(deviations),
             **remarks(records, protocol, kept, whole),
         },
         files={JUDGES: _rows(records, protocol, found), PAIRS: _pairs(whole.found)},

@@ -11,7 +11,8 @@ from typing import Any
 from raybench.autobench.settings import DIFFICULTIES, TOPICS
 from raybench.autobench.standing import SCALE
 from raybench.config import AutobenchConf, Config, ModelConf, everybody, judges
-from raybench.experiments.parts.deviations import Deviation, counted, table
+from raybench.experiments.parts.deviations import Deviation, counted
+from raybench.experiments.parts.deviations import section as titled
 from raybench.statements import Statement
 from raybench.tracking.report import Section
 from raybench.types import ModelSpec
@@ -33,19 +34,19 @@ def deviations(config: Config) -> tuple[Deviation, ...]:
 
 def section(found: Sequence[Deviation]) -> Section:
     """Return the section of the report that names them all."""
-    return Section(
+    return titled(
+        found,
         "Deviations from the paper's protocol",
         Statement(
             "deviation.autobench.section",
             "This run deviates from AutoBench as its paper describes it in {count}. The "
-            "text of the paper that raybench follows has lost its numbers of iterations, "
-            "thresholds, attempts, probabilities, temperature and top-p: those used are raybench's "
-            "own. Of the task prompt it prints the case 'difficult' and math: the lines on other "
-            "difficulties are raybench's, and other topics have no line of their own. An answer "
-            "without a word gets the lowest score, and no judge reads it.",
+            "published text lacks the numbers of iterations, thresholds, attempts, probabilities, "
+            "temperature and top-p: raybench uses its own. It shows the task prompt only for "
+            "difficulty 'difficult' and topic math: the lines for other difficulties are "
+            "raybench's, and other topics have no line. An empty answer gets the lowest score, and "
+            "no judge reads it.",
             count=counted(found),
         ),
-        table=table(found),
     )
 
 
@@ -134,8 +135,9 @@ def _tasks(conf: AutobenchConf) -> Iterator[Deviation]:
             "new generators are sampled until a task is accepted",
             Statement(
                 "deviation.autobench.restarts",
-                "an iteration ends without a task after {generators} generators",
+                "an iteration ends without a task after {generators} generator{s}",
                 generators=conf.restarts + 1,
+                s="s" * (conf.restarts != 0),
             ),
         )
     if conf.faulty_tasks == "reject":

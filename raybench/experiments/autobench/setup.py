@@ -199,7 +199,7 @@ def _protocol(config: Config) -> Iterator[str]:
     """Yield whether the protocol is the paper's: each deviation has a line."""
     found = deviations(config)
     if not found:
-        yield Statement("plan.protocol", "protocol: {note}", note=note(found))
+        yield Statement("plan.protocol", "deviations: {note}", note=note(found))
     for deviation in found:
         yield deviation.named
 

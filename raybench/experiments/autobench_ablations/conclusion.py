@@ -11,7 +11,7 @@ from raybench.experiments.autobench.deviations import section
 from raybench.experiments.autobench_ablations.comparison import Comparison, Played
 from raybench.experiments.autobench_ablations.report import sections
 from raybench.experiments.autobench_ablations.units import units
-from raybench.experiments.parts.deviations import Deviation, note
+from raybench.experiments.parts.deviations import DEVIATIONS, Deviation, note
 from raybench.experiments.parts.outcome import Outcome, silent
 from raybench.tracking.leaderboard import Board, Column
 from raybench.types import Estimate
@@ -54,7 +54,7 @@ def concluded(
             "ablations": {row["variant"]: row for row in rows},
             "deviations": [it.to_json() for it in deviations],
         },
-        notes={"Full protocol": note(deviations), **_notes(played)},
+        notes={DEVIATIONS: note(deviations), **_notes(played)},
         files={FILE: rows},
         mute=_mute(played, failures),
     )

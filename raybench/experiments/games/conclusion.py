@@ -17,6 +17,7 @@ from raybench.experiments.games.recorded import Recorded
 from raybench.experiments.games.report import Shown, reading, sections
 from raybench.experiments.games.standings import Standing
 from raybench.experiments.games.units import units as readable
+from raybench.experiments.parts.deviations import DEVIATIONS, note
 from raybench.experiments.parts.outcome import Outcome
 from raybench.statements import Statement
 from raybench.stats.joint import Joint
@@ -27,6 +28,7 @@ from raybench.tournament.fixtures import Fixture
 from raybench.tournament.ratings import Rated
 from raybench.tournament.records import Match
 from raybench.tournament.reliability import Reliability
+from raybench.tracking import console
 from raybench.tracking.leaderboard import Column
 from raybench.types import Estimate
 
@@ -138,7 +140,11 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, end: End)
             "votes_missing": _lost(matches),
             "deviations": [it.to_json() for it in deviating],
         },
-        notes=_notes(matches, found, end, models) | manners.told(config),
+        notes={
+            DEVIATIONS: note(deviating),
+            **_notes(matches, found, end, models),
+            **manners.told(config),
+        },
         unfinished=end.unfinished,
         files={
             PAIRS: chain.from_iterable(it.pairs() for it in stood.values()),
@@ -257,8 +263,8 @@ def _notes(
         notes["Compared"] = " ".join(found.all.overall.notes)
     if found.forfeited:
         notes["Forfeits"] = (
-            f"{found.forfeited:,} matches were forfeited, which counts as a loss; ratings without "
-            "them stand beside"
+            f"{console.counted(found.forfeited, 'match')} forfeited, which counts as a loss; the "
+            f"column '{PLAYED.title}' has ratings without forfeits"
         )
     if jury := [*_jury(matches, models, end.failed)]:
         notes["Jury"] = "; ".join(jury)

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from raybench.config import Config
 from raybench.experiments.games import setup
-from raybench.experiments.parts.deviations import Deviation, counted, table
+from raybench.experiments.parts.deviations import Deviation, counted
+from raybench.experiments.parts.deviations import section as titled
 from raybench.games.parts.debate.settings import DebateRules
 from raybench.statements import Statement
 from raybench.tracking.report import Section
@@ -59,7 +60,8 @@ def deviations(config: Config) -> tuple[Deviation, ...]:
 
 def section(found: Sequence[Deviation]) -> Section:
     """Return the section of the report that names them all."""
-    return Section(
+    return titled(
+        found,
         "Deviations from the source",
         Statement(
             "deviation.games.section",
@@ -68,5 +70,4 @@ def section(found: Sequence[Deviation]) -> Section:
             "run's settings.",
             count=counted(found),
         ),
-        table=table(found),
     )

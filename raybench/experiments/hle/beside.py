@@ -7,7 +7,7 @@ from raybench.benchmarks.parts.hle import metrics
 from raybench.benchmarks.parts.hle.exam import Exam
 from raybench.benchmarks.parts.scores import Rules, Scores
 from raybench.experiments.hle import report
-from raybench.experiments.hle.report import mute, notes
+from raybench.experiments.hle.report import mute
 from raybench.experiments.hle.watch import Watch
 from raybench.experiments.parts.questions.ledger import Ledger
 from raybench.experiments.parts.questions.view import View
@@ -17,12 +17,20 @@ from raybench.types import Estimate
 __all__ = ["NAME", "Watch", "mute", "notes", "sections", "with_exam"]
 
 NAME = metrics.NAME
+JUDGED = "Judged by"
+"""The short name of the note on the judges."""
 
 
 def sections(view: View, exam: Exam, judges: Sequence[str]) -> Iterator[Section]:
     """Yield what is particular to the exam, under its name."""
     for section in report.particular(view, exam, judges):
         yield replace(section, title=f"HLE: {section.title}")
+
+
+def notes(exam: Exam, models: Sequence[str], judges: Sequence[str]) -> dict[str, str]:
+    """Return who judges the exam, and which judge is doubtful, among notes on other benchmarks."""
+    found = report.notes(exam, models, judges)
+    return {name: f"{text} (HLE)" if name == JUDGED else text for name, text in found.items()}
 
 
 def with_exam(

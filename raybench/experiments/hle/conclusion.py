@@ -54,6 +54,7 @@ def concluded(
         columns=report.columns(exam, models, conf.judges),
         sections=[
             *report.sections(view, exam, conf.judges),
+            *conditions.deviations_section(config, data),
             conditions.questions(about),
             models_asked.section(shown_of(config, data), lowered=token_limits.in_words(limits)),
             reading.section(samples, rows, asking_of(config), gated),
@@ -77,7 +78,7 @@ def concluded(
             **conditions.narrowed(config, data),
             **token_limits.notes(limits),
             **report.notes(exam, models, conf.judges),
+            **conditions.closing(config, data, ledger.reused, len(ledger.done)),
             **({"For people": review.note(drawn)} if drawn else {}),
-            "From cache": conditions.reused(config, ledger.reused, len(ledger.done)),
         },
     )

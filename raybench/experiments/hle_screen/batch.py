@@ -78,8 +78,9 @@ class Batch:
         counts = Counter(each.candidate.valid for each in self.entries)
         return Statement(
             "screening.candidates",
-            "{candidates:,} candidates in {origin}: {valid:,} valid, {invalid:,} invalid",
+            "{candidates:,} candidate{s} in {origin}: {valid:,} valid, {invalid:,} invalid",
             candidates=len(self.entries),
+            s="s" * (len(self.entries) != 1),
             origin=self.origin,
             valid=counts[True],
             invalid=counts[False],

@@ -19,9 +19,9 @@ def of(config: Config, questions: Iterable[Row]) -> Iterator[str]:
     if choice and not by_chance and len(panel(conf, config.roster)) == 1:
         yield Statement(
             "screening.one_model",
-            "a panel of one model: of multiple choice one may answer, so that it turns none down "
-            "({choice:,} here). Add models to the roster, or choose rule=worse_than_chance with "
-            "repeats",
+            "with one model the panel cannot reject multiple-choice questions ({choice:,} here), "
+            "since one right answer is allowed. Add models to the roster, or set "
+            "hle_screen.rule=worse_than_chance with repeats",
             choice=choice,
         )
     repeats = repeats_of(config, NAME)

@@ -72,9 +72,11 @@ def last_audit(audits: Sequence[Audit]) -> str:
     if rate.value is None or rate.ci95 is None:
         return Statement(
             "screening.audit_drawn",
-            "Audit {number}: {drawn:,} questions drawn from revision {revision}, none audited yet",
+            "Audit {number}: {drawn:,} question{s} drawn from revision {revision}, none audited "
+            "yet",
             number=audit.number,
             drawn=len(audit.verdicts),
+            s="s" * (len(audit.verdicts) != 1),
             revision=audit.revision,
         )
     return Statement(
@@ -133,11 +135,12 @@ def _revision(config: Config, run: Path, revision: Revision | None) -> str:
         return Statement("screening.no_revision", "none: nothing was approved yet")
     return Statement(
         "screening.revision",
-        "{number}{same}: {public:,} questions in {folder}, {private:,} held out in "
+        "{number}{same}: {public:,} question{s} in {folder}, {private:,} held out in "
         "{dataset}/private, {late:,} late ones in {dataset}/late{unreviewed}{unsearched}",
         number=revision.number,
         same="" if revision.about["run"] == run.name else " (as it was)",
         public=len(revision.public),
+        s="s" * (len(revision.public) != 1),
         folder=revision.folder,
         private=len(revision.private),
         late=len(revision.late),

@@ -74,6 +74,7 @@ def concluded(
         view = view.ranked_by(report.ACCURACY)
     limits = token_limits.about(config, ledger.tally)
     asked = (
+        *conditions.deviations_section(config, data),
         conditions.questions(about),
         models_asked.section(shown_of(config, data), lowered=token_limits.in_words(limits)),
         _read(reading.section(samples, rows, asking_of(config), []), hidden),
@@ -126,7 +127,7 @@ def concluded(
             **token_limits.notes(limits),
             **closing_notes.notes(config, batch, those, published, run, written),
             **(judges.notes(exam, panel, conf.judges) if those else {}),
-            "From cache": conditions.reused(config, ledger.reused, len(ledger.done)),
+            **(conditions.closing(config, data, ledger.reused, len(ledger.done)) if those else {}),
         },
     )
 

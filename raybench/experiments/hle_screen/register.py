@@ -37,6 +37,14 @@ State = Literal[
 ]  # fmt: skip
 STATE_NAMES: tuple[State, ...] = get_args(State)
 _REGISTER = "register.jsonl"
+_STATES = {
+    "passed_panel": "passed the panel",
+    "first_round": "passed the first round",
+    "to_audit": "to be searched for",
+    "revise": "to be revised",
+    "low_score": "with a low score",
+}
+"""States as words after a number; others are words already."""
 _NAMED = 5
 """Unknown questions of sheets that a note names."""
 
@@ -264,8 +272,9 @@ class Register:
         more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
         return Statement(
             "screening.reviews",
-            "{questions} questions on the sheets: {told}{unknown}",
+            "{questions:,} question{s} on the sheets: {told}{unknown}",
             questions=len(states),
+            s="s" * (len(states) != 1),
             told=in_words(counts) or "none of this dataset",
             unknown=f". Not in the dataset: {', '.join(unknown[:_NAMED])}{more}" if unknown else "",
             states=dict(counts),
@@ -283,7 +292,9 @@ class Register:
 
 def in_words(counts: Mapping[str, int]) -> str:
     """Say how many questions are in which state."""
-    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
+    return ", ".join(
+        f"{count:,} {_STATES.get(name, name.replace('_', ' '))}" for name, count in counts.items()
+    )
 
 
 def rows_of(entries: Iterable[Registered], part: Part) -> Rows:

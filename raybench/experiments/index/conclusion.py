@@ -90,6 +90,7 @@ def concluded(
     shown = columns(view)
     exam = list(hle.sections(view, watch.exam.exam, judges)) if judged else []
     how = [
+        *conditions.deviations_section(config, data),
         *exam,
         *beside,
         *watch.programs.sections(models),
@@ -129,7 +130,7 @@ def concluded(
             **token_limits.notes(limits),
             **watch.programs.notes(),
             **(hle.notes(watch.exam.exam, models, judges) if judged else {}),
-            "From cache": conditions.reused(config, ledger.reused, units),
+            **conditions.closing(config, data, ledger.reused, units),
         },
     )
 

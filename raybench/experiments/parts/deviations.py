@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from raybench.statements import Statement
-from raybench.tracking.report import Table
+from raybench.tracking.report import Section, Table
+
+DEVIATIONS = "Deviations"
+"""The short name of the footnote that names them."""
 
 
 class Deviation(NamedTuple):
@@ -38,16 +41,24 @@ class Deviation(NamedTuple):
 def note(found: Sequence[Deviation]) -> str:
     """Return the line that terminal, leaderboard.md and report show."""
     if not found:
-        return Statement("deviation.none", "the source's, in every setting that it names")
+        return Statement(
+            "deviation.none", "none, all settings that the source names are as in the source"
+        )
     return Statement(
         "deviation.some",
-        "{settings} deviate{s} from the source; the report says how",
+        "{count} deviate{s} from the source: {settings} (see Deviations in the report)",
+        count=counted(found),
         settings=", ".join(it.setting for it in found),
         s="s" * (len(found) == 1),
     )
 
 
-def table(found: Sequence[Deviation]) -> Table | None:
+def section(found: Sequence[Deviation], title: str, text: str = "") -> Section:
+    """Return the section of a report that names them all."""
+    return Section(title, text, table=_table(found))
+
+
+def _table(found: Sequence[Deviation]) -> Table | None:
     """Return what a report shows of them; None where there are none."""
     if not found:
         return None

@@ -111,8 +111,8 @@ async def open_session(
             console.say(
                 f"{'Interrupted' if interrupted else 'Failed'}: {len(units.records)} of "
                 f"{plan.units} {plan.several} are kept in {run.folder}; "
-                f"{'' if interrupted else 'with what was wrong mended, '}the same command"
-                f"{'' if config.resume else ' without resume=false'} goes on from there",
+                f"{'' if interrupted else 'fix the problem and '}run the same command"
+                f"{'' if config.resume else ' without resume=false'} to continue",
                 needed=True,
             )
             raise

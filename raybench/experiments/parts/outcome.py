@@ -75,7 +75,7 @@ def silent(counts: Mapping[str, Counts], failures: Sequence[Mapping[str, Any]]) 
         if of.infra_error and not (of.ok or of.truncated or of.unparsed)
     }
     return {
-        model: f"no reply came to any of {calls} calls: {commonest(failures, model) or 'see above'}"
+        model: f"no call got a reply ({calls} asked): {commonest(failures, model) or 'see above'}"
         for model, calls in mute.items()
     }
 

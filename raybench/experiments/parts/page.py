@@ -5,11 +5,15 @@ from types import MappingProxyType
 from typing import Any
 
 from raybench.experiments.parts import models, recording, reproducing, surroundings
+from raybench.experiments.parts.deviations import DEVIATIONS
 from raybench.experiments.parts.outcome import Outcome
 from raybench.statements import Statement
 from raybench.tracking import console, report
-from raybench.types import Plan, several
+from raybench.tracking.console import counted
+from raybench.types import Plan
 
+_CONDITIONS = ("Judged by", "Checked by", DEVIATIONS)
+"""Footnotes that a reader needs before the numbers."""
 _TOLD_APART = (
     "id",
     "unit",
@@ -36,6 +40,7 @@ def page(
     what this run is a part of.
     """
     about, account = results["run"], results["fleet"]["this_session"]
+    remarks = {name: text for name, text in outcome.notes.items() if text != outcome.answer}
     return report.parts(
         title=f"raybench: {plan.experiment}",
         subtitle=f"roster {roster}, run {about['id']}",
@@ -50,15 +55,23 @@ def page(
         of=outcome.of,
         units=outcome.units,
         answer=outcome.answer,
+        conditions=conditions(remarks),
+        remarks=remarks,
         back={"The suite that this run is a part of": whole} if whole else {},
     )
+
+
+def conditions(remarks: Mapping[str, str]) -> str:
+    """Return the line under a report's headline: who judged, and how the run deviates."""
+    told = {name: remarks[name] for name in _CONDITIONS if name in remarks}
+    return " ".join(f"{name}: {text}." for name, text in told.items())
 
 
 def _models(plan: Plan, outcome: Outcome) -> list[report.Section]:
     """Return the section that says who was asked, unless the experiment has it."""
     if any(it.title == models.TITLE for it in outcome.sections):
         return []
-    text = "As they are configured. What the experiment sets itself is among its settings, below."
+    text = "As configured. The section on how to reproduce this run has the experiment's settings."
     return [models.section(plan.models, text)]
 
 
@@ -76,9 +89,8 @@ def _words(
     return {
         "run": about["id"],
         **{name.replace("_", " "): _shown(value) for name, value in plain.items()},
-        "units": f"{about['units']:,} {several(about['unit'])}",
+        "units": counted(about["units"], about["unit"]),
         **outcome.settings,
-        **{name.lower(): it for name, it in outcome.notes.items() if it != outcome.answer},
         "time, this session": console.duration(about["seconds_this_session"]),
         "asked, this session": _asked(account),
         **({"retries, this session": told} if (told := retries(account)) else {}),
@@ -106,8 +118,9 @@ def _asked(account: Mapping[str, Any]) -> str:
     if not total["requests"]:
         return "nothing"
     return (
-        f"{total['requests']:,} calls, {total['errors']:,} of which got no reply; "
-        f"{total['prompt_tokens']:,} prompt tokens, {total['output_tokens']:,} output tokens"
+        f"{counted(total['requests'], 'call')}, {total['errors']:,} of which got no reply; "
+        f"{counted(total['prompt_tokens'], 'prompt token')}, "
+        f"{counted(total['output_tokens'], 'output token')}"
     )
 
 

@@ -8,8 +8,8 @@ from raybench.tracking.plots.profiles import MOST_MODELS, MOST_PARTS
 from raybench.types import Estimate
 
 _LINE = (
-    "A panel for each model: points with 95 % intervals, each for itself, on one scale; the line "
-    "is the model's overall number."
+    "One panel for each model, all on one scale: points with 95 % intervals; the line is the "
+    "model's overall number."
 )
 
 
@@ -60,7 +60,7 @@ def drawn(
 def _left_out(models: Sequence[str], parts: Mapping[str, int], kinds: str) -> list[str]:
     found = []
     if len(models) > MOST_MODELS:
-        found.append(f"Drawn are the first {MOST_MODELS} of {len(models)} models")
+        found.append(f"The figure has the first {MOST_MODELS} of {len(models)} models")
     if len(parts) > MOST_PARTS:
         found.append(f"the {MOST_PARTS} of {len(parts)} {kinds} that rest on most")
     if not found:

@@ -9,6 +9,7 @@ from typing import Any
 
 from raybench import roster_file
 from raybench.experiments.parts import surroundings
+from raybench.tracking.console import counted
 from raybench.tracking.report import Item, Section, Table
 from raybench.types import Plan
 
@@ -132,19 +133,19 @@ def _started(about: Mapping[str, Any]) -> dict[str, str]:
     """Return the command that asked for it, by what is said of it."""
     if not (asked := about.get("command")):
         return {}
-    hidden = "; where it says …, an address, a folder or a secret is left out" * ("…" in asked)
-    return {f"It was asked for by this{hidden}:": asked}
+    hidden = " (…: an address, a folder or a secret that is left out)" * ("…" in asked)
+    return {f"The command of this run was{hidden}:": asked}
 
 
 def _kept(about: Mapping[str, Any]) -> str:
     text = (
-        "A run of the same settings bears the same ten characters at the end of its name: "
+        "The names of runs with the same settings end in the same ten characters: "
         f"{about['id'].rpartition('-')[2]}."
     )
     if "reused" in about:
         text += (
-            " Below the same runs_dir its replies are used once more: "
-            f"{about['experiment']}.cache=false has models asked anew."
+            " Runs below the same runs_dir reuse its replies: with "
+            f"{about['experiment']}.cache=false models are asked again."
         )
     return text
 
@@ -171,8 +172,8 @@ def _rows(about: Mapping[str, Any]) -> Iterator[Sequence[str]]:
         if isinstance(of, Mapping) and "digest" in of:
             yield (
                 f"data: {name}",
-                f"{of.get('questions', 0):,} questions, {publishable(str(of.get('origin')))}, "
-                f"sha256 {of['digest'][:_DIGEST]}",
+                f"{counted(of.get('questions', 0), 'question')}, "
+                f"{publishable(str(of.get('origin')))}, sha256 {of['digest'][:_DIGEST]}",
             )
 
 
@@ -186,11 +187,11 @@ def _limits(plan: Plan, about: Mapping[str, Any]) -> dict[str, str]:
         )
     if about.get("resumed"):
         found["sessions"] = (
-            "The run was gone on with: hardware and packages are those of its last session."
+            "The run was resumed: hardware and packages are those of its last session."
         )
     if about.get("reused"):
-        found["cache"] = f"{about['reused']:,} replies are those of earlier runs, not of this one."
-    return found or {"nothing": "All numbers but times come out the same."}
+        found["cache"] = f"{counted(about['reused'], 'reply')} from earlier runs, not of this one."
+    return found or {"nothing": "All numbers except times are the same."}
 
 
 def _dumped(settings: Mapping[str, Any]) -> dict[str, str]:

@@ -288,7 +288,9 @@ class Session:
             self._progress.turn(stage)
         for model in sorted(self._account.failed.keys() - self._told):
             self._told.add(model)
-            console.warn(f"{model} cannot be had: {self._account.failed[model]}. The others go on")
+            console.warn(
+                f"{model} is unavailable: {self._account.failed[model]}. Continuing without it"
+            )
 
     def tell(self, results: Mapping[str, Any]) -> None:
         """Print the leaderboard, and where everything lies."""
@@ -308,8 +310,8 @@ class Session:
             raise RunFailed(
                 Problem(
                     "run.unfinished",
-                    f"{why}.\nWhat there is, is in {self._run.folder}, and this run is not over: "
-                    "when that is mended, the same command goes on with it",
+                    f"{why}.\nThe results so far are in {self._run.folder}, and this run is not "
+                    "over: fix the problem and run the same command to continue",
                 )
             )
         if failed := self._failed():
@@ -318,9 +320,9 @@ class Session:
             raise RunFailed(
                 Problem(
                     "model.unreachable",
-                    f"{len(failed)} of {len({*failed, *every})} models could not be had:\n"
-                    f"{reasons}\nWhat the others achieved is in {self._run.folder}, and this run "
-                    "is over: when that is mended, the same command starts a new one",
+                    f"{len(failed)} of {len({*failed, *every})} models were unavailable:\n"
+                    f"{reasons}\nThe results of the others are in {self._run.folder}, and this run "
+                    "is over: fix the problem and run the same command to start a new one",
                 )
             )
 

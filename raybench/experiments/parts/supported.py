@@ -1,4 +1,4 @@
-"""What a run supports, in words: which orders of models hold, and which are left open."""
+"""What a run supports, in words: which models differ, and which ranks may be chance."""
 
 from collections.abc import Collection, Sequence
 from itertools import combinations, pairwise
@@ -21,24 +21,24 @@ def orders(ranked: Sequence[str], sure: Collection[tuple[str, str]], how: str) -
     if len(ranked) < 2:
         return Statement(
             "orders.of_one",
-            "Of a single model there is no order: its number and the interval say all.",
+            "With one model there is nothing to compare: see its number and interval.",
         )
     pairs = [*combinations(ranked, 2)]
     held = sum((one, two) in sure or (two, one) in sure for one, two in pairs)
     if not held:
         return Statement(
             "orders.none",
-            "No order of two models holds ({how}): nobody can say from this run that one of these "
-            "{models} is better than another. The places above are what chance left them in.",
+            "No two of the {models} models differ (criterion: {how}). The ranks above may be "
+            "chance.",
             how=how,
             models=len(ranked),
         )
     if held == len(pairs) == 1:
-        return Statement("orders.of_two", "The order of the two models holds ({how}).", how=how)
+        return Statement("orders.of_two", "The two models differ ({how}).", how=how)
     if held == len(pairs):
         return Statement(
             "orders.all",
-            "All {held:,} orders of two models hold ({how}), and so does the whole ranking.",
+            "All {held:,} pairs of models differ ({how}): the run supports the whole ranking.",
             held=held,
             how=how,
         )
@@ -46,8 +46,9 @@ def orders(ranked: Sequence[str], sure: Collection[tuple[str, str]], how: str) -
     if not near:
         return Statement(
             "orders.neighbours",
-            "{held:,} of {pairs:,} orders of two models hold ({how}). Every model is told apart "
-            "from its neighbours in rank.",
+            "{held:,} of {pairs:,} pairs of models {differ} ({how}), all pairs of "
+            "neighbours among them. The ranks of the other pairs may be chance.",
+            differ="differs" if held == 1 else "differ",
             held=held,
             pairs=len(pairs),
             how=how,
@@ -56,14 +57,14 @@ def orders(ranked: Sequence[str], sure: Collection[tuple[str, str]], how: str) -
     more = len(near) - _NAMED
     return Statement(
         "orders.some",
-        "{held:,} of {pairs:,} orders of two models hold ({how}). Not told apart are {open} of "
-        "{neighbours} pairs of neighbours in rank: {named}{more}. Which of such two stands higher "
-        "is no finding.",
+        "{held:,} of {pairs:,} pairs of models {differ} ({how}). The ranks of the other pairs may "
+        "be chance, among them {open} of {neighbours} pairs of neighbours: {named}{more}.",
+        differ="differs" if held == 1 else "differ",
         held=held,
         pairs=len(pairs),
         how=how,
         open=len(near),
         neighbours=len(ranked) - 1,
         named=named,
-        more=f"; and {more} more" if more > 0 else "",
+        more=f"; {more} more" if more > 0 else "",
     )

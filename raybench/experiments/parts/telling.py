@@ -19,12 +19,13 @@ def tell_beginning(run: Run, plan: Plan, done: int, concluded_with: Mapping[str,
     if run.finished:
         by = ", ".join(f"{name}={str(value).lower()}" for name, value in concluded_with.items())
         console.say(
-            f"{run.folder} is finished: it is concluded anew, with {by} (resume=false starts anew)"
+            f"{run.folder} is finished: its results are computed again, with {by} (resume=false "
+            "starts a new run)"
         )
     elif run.resumed:
         console.say(
             f"Resuming {run.folder}: {done} of {plan.units} {plan.several} are in its journal "
-            "(resume=false starts anew)"
+            "(resume=false starts a new run)"
         )
     else:
         console.say(f"Run {run.folder}")
@@ -64,8 +65,8 @@ def tell(
         if counts.infra_error:
             why = commonest(outcome.lost, model)
             console.warn(
-                f"{model}: {counts.infra_error} calls got no reply; "
-                + (f"most of them: {why}. All are in " if why else "why stands in ")
+                f"{model}: {console.counted(counts.infra_error, 'call')} got no reply; "
+                + (f"most of them: {why}. All are in " if why else "see ")
                 + str(folder / "failures.jsonl")
             )
     if not console.is_for_people():
@@ -81,11 +82,11 @@ def tell(
         print(f"Look at     {folder / 'failures.jsonl'} ({_eyes(failures, outcome.accepted)})")
     if part or not told:  # of a part, the whole says it
         return
-    lacks = "is to be told later" if send == "later" else "has not all of it yet"
+    lacks = "to be sent later" if send == "later" else "not complete yet"
     print(f"MLflow      {mlflow or '{}: {}'.format(lacks, paths['sync'])}")
 
 
 def _eyes(failures: int, accepted: bool) -> str:
     if accepted:
         return f"{failures} unit{'s' * (failures > 1)}, accepted"
-    return f"{failures} unit{' needs' if failures == 1 else 's need'} a person's eye"
+    return f"{failures} unit{' needs' if failures == 1 else 's need'} review"

@@ -85,7 +85,10 @@ def _fitted(fitted: Fitted, replicates: int, seed: int, method: str) -> Ratings:
         drawn = bootstrap(fitted, replicates, np.random.default_rng(seed))
         draws = drawn.at
         if drawn.without:
-            method += f", {drawn.without} of {replicates} replicates by one imaginary match each"
+            method += (
+                f", {drawn.without} of {replicates} bootstrap draws needed one added imaginary "
+                "match per model"
+            )
     centred = np.eye(len(fitted.at))
     for part in fitted.parts:
         columns = [models.index(name) for name in part]

@@ -50,4 +50,6 @@ def told(
         return Estimate(value, stderr, (low, high), 0, "; sandwich, Student's t")
     drawn = np.quantile(points * (draws @ aim), [0.025, 0.975])
     ends = (min(low, float(drawn[0])), max(high, float(drawn[1])))
-    return Estimate(value, stderr, ends, 0, "; sandwich or bootstrap percentiles, the wider")
+    return Estimate(
+        value, stderr, ends, 0, "; interval: sandwich or bootstrap percentiles, the wider"
+    )

@@ -7,12 +7,13 @@ table (`live.py`), as lines (`plain.py`), as JSON (`events.py`) or not at all (`
 from raybench.tracking.console.progress import Progress
 from raybench.tracking.console.tables import show_leaderboard, show_note
 from raybench.tracking.console.telling import began, came_to, is_for_people, out, say, warn
-from raybench.tracking.console.words import duration, short
+from raybench.tracking.console.words import counted, duration, short
 
 __all__ = [
     "Progress",
     "began",
     "came_to",
+    "counted",
     "duration",
     "is_for_people",
     "out",

@@ -23,6 +23,8 @@ from raybench.tracking.text import one_line, printable
 
 _NAME = 16
 """A model's name has at least so many columns of a compact table, and goes on below."""
+_PROSE = 100
+"""Columns of a footnote in a file; the table has as many as it needs."""
 
 
 def show_leaderboard(
@@ -50,7 +52,7 @@ def show_leaderboard(
     wide = _table(lines, columns, of)
     room = Console(file=out, width=10_000).measure(wide).maximum
     if not (seen := is_terminal(out) and not is_logged()):
-        # A file has room for everything, and whoever searches it wants unbroken lines.
+        # A file has room for every column, and whoever searches it wants unbroken rows.
         console.width = room
     fits = room <= console.width
     with console.capture() as capture:
@@ -63,21 +65,28 @@ def show_leaderboard(
                 console.print(table)
         reasons = [f"[{mark}] {one_line(reason)}" for reason, mark in refusals(lines).items()]
         for note in [*reasons, *none, *notes(lines, columns, of)]:
-            console.print(Text(note, style="dim"), soft_wrap=not seen)
+            for line in [note] if seen else _wrapped(note):
+                console.print(Text(line, style="dim"), soft_wrap=not seen)
     write(out, "\n".join(line.rstrip() for line in capture.get().splitlines()))
 
 
 def show_note(name: str, text: str, file: TextIO | None = None) -> None:
-    """Print what is to be said of a run below its table; words stay whole on a terminal."""
+    """Print what is to be said of a run below its table, in lines that keep words whole."""
     out = file or sys.stdout
-    line = f"{name:<11} {text}"
-    if is_terminal(out) and not is_logged():
-        wide = shutil.get_terminal_size().columns
-        hang = " " * 12
-        line = textwrap.fill(
-            line, wide, subsequent_indent=hang, break_long_words=False, break_on_hyphens=False
-        )
-    write(out, printable(line))
+    seen = is_terminal(out) and not is_logged()
+    width = shutil.get_terminal_size().columns if seen else _PROSE
+    write(out, printable("\n".join(_wrapped(f"{name:<11} {text}", width, hang=12))))
+
+
+def _wrapped(text: str, width: int = _PROSE, hang: int = 0) -> list[str]:
+    """Return the text in lines of that width; a longer word, as a path, has a line of its own."""
+    return textwrap.wrap(
+        text,
+        width,
+        subsequent_indent=" " * hang,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _bands(lines: Sequence[Row], columns: Sequence[Column], of: str, width: int) -> Iterator[Any]:

@@ -3,6 +3,7 @@
 import re
 
 from raybench.tracking.text import one_line
+from raybench.types import several
 
 # They turn the order of what follows them on the line: a name could so change its neighbours.
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -34,5 +35,5 @@ def duration(seconds: float) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a count of something that takes an s where there are several."""
-    return f"{number:,} {noun}{'s' * (number != 1)}"
+    """Return a number with its noun: '1 reply', '2 replies'."""
+    return f"{number:,} {noun if number == 1 else several(noun)}"

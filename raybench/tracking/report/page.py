@@ -21,6 +21,7 @@ from raybench.tracking.leaderboard import (
     measured,
     notes,
     refusals,
+    remarked,
     rows,
 )
 from raybench.tracking.report.packing import Packed
@@ -87,14 +88,17 @@ def parts(
     of: str = "model",
     units: Units | None = None,
     answer: str = "",
+    conditions: str = "",
+    remarks: Mapping[str, str] = MappingProxyType({}),
     back: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[str]:
     """Yield the page's HTML in parts, which need not be in memory together.
 
     Why a column has no number for any model is said below the table. `of` is what the leaderboard's
-    lines are, `answer` what is said before it. `back` are the pages that this one is a part of, and
-    where they lie from here. `units` can be opened one by one: their list stands before their
-    bodies, so that it can be used before these are read.
+    lines are, `answer` what is said before it, `conditions` who judged and how the run deviates.
+    `remarks` are further footnotes, by short names, as leaderboard.md has them. `back` are the
+    pages that this one is a part of, and where they lie from here. `units` can be opened one by
+    one: their list stands before their bodies, so that it can be used before these are read.
     """
     columns, none = measured(results, columns, of)
     lines = rows(results, columns)
@@ -107,10 +111,11 @@ def parts(
         "counts": shown,
         "meanings": {name: COUNT_MEANINGS.get(name, "") for name in shown},
         "marks": refusals(lines),
-        "notes": [*none, *notes(lines, columns, of)],
+        "notes": [*none, *notes(lines, columns, of), *remarked(remarks)],
         "of": of,
         "alarms": alarms(results),
         "answer": answer,
+        "conditions": conditions,
         "back": back,
         "sections": dict(_addressed(sections)),
         "run": run,
@@ -142,6 +147,7 @@ def _filled(told: Mapping[str, Any], packed: Packed | None) -> str:
     environment.filters["crowded"] = _crowded
     environment.filters["estimate"] = _estimate
     environment.filters["groups"] = _groups
+    environment.filters["head"] = _head
     environment.filters["named"] = _named
     environment.filters["numeric"] = _numeric
     environment.filters["printable"] = printable
@@ -230,6 +236,14 @@ def _shown(value: Value, digits: int) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return printable(str(value))
+
+
+def _head(title: str) -> str:
+    """Return a column's title, which may break between its words: 'LiveCodeBench' has three."""
+    from markupsafe import Markup, escape
+
+    words = re.split(r"(?<=[a-z])(?=[A-Z])", printable(title))
+    return Markup("<wbr>").join(map(escape, words))
 
 
 def _estimate(value: Value) -> Cell | None:

@@ -35,7 +35,7 @@ def test_the_plan_says_what_is_asked_and_who_judges() -> None:
     assert values(plan.calls)["calls"] == 160 and plan.calls in told
     assert len(values(plan.calls)["others"]) == 1
     asked = {"benchmark": "hle", "questions": 40, "repeats": 2, "origin": "samples"}
-    assert the("plan.asked", plan.notes) == asked
+    assert asked.items() <= the("plan.asked", plan.notes).items()
     judged = the("plan.judged", plan.notes)
     assert (judged["benchmarks"], judged["judges"], judged["own"]) == ("hle", "sim-judge", [])
     assert "a, b, sim-judge (judge)" in told

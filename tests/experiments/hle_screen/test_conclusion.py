@@ -238,6 +238,7 @@ def test_reviews_count_though_no_candidate_is_valid(tmp_path: Path) -> None:
     config.hle_screen.reviewed = [fill(folder / "review.csv", {}, {"a": "reject"})]
     outcome, _ = screened(config, {})
     assert outcome.about["screening"]["tried"] == 0
+    assert not {"From cache", "Deviations"} & {*outcome.notes}, "no model was asked"
     assert list(outcome.files) == ["invalid.jsonl", "reviewed.jsonl"]
     assert outcome.notes["Sets"].endswith("/: invalid.jsonl")
     assert ids(dataset(config).public) == ["b"]

@@ -36,9 +36,9 @@ def test_the_plan_says_how_many_candidates_are_valid_and_what_is_asked() -> None
         configured("candidates=samples", "judges=[a]", "repeats=2", "dry_run=true")
     )
     counts = {"candidates": 24, "origin": "samples", "valid": 15, "invalid": 9}
-    assert the("screening.candidates", plan.notes) == counts
+    assert counts.items() <= the("screening.candidates", plan.notes).items()
     asked = {"benchmark": "hle", "questions": 15, "repeats": 2, "origin": "samples"}
-    assert the("plan.asked", plan.notes) == asked
+    assert asked.items() <= the("plan.asked", plan.notes).items()
     assert the("plan.judged", plan.notes)["judges"] == "a"
     assert "Units       90 units" in describe(plan)
     assert "methodology" not in describe(plan)

@@ -14,7 +14,7 @@ from raybench.benchmarks import Draw
 from raybench.config import Config
 from raybench.experiments import index
 from raybench.experiments.index.conclusion import Watch, concluded
-from raybench.experiments.parts import supported
+from raybench.experiments.parts import page, supported
 from raybench.experiments.parts.outcome import Outcome
 from raybench.experiments.parts.questions.ledger import Ledger
 from raybench.experiments.parts.questions.lookup import withheld
@@ -158,6 +158,29 @@ def test_results_name_the_settings_that_deviate_from_the_methodology(tmp_path: P
     }
     plain = outcome_of(tmp_path / "plain", *source)
     assert "deviations" not in plain.about
+
+
+def test_footnotes_and_report_name_judge_checker_and_deviations(tmp_path: Path) -> None:
+    judge = "roster.judges=[{name: j, engine: simulated}]"
+    asked = ("index.benchmarks=[hle,math_500]", "index.temperature=0.5", "index.limit=4")
+    made = outcome_of(tmp_path, judge, *asked, none=())
+    assert made.notes["Judged by"].startswith("j (")
+    checked = made.notes["Checked by"]
+    assert (code(checked), values(checked)["checker"]) == ("referees.checked", "j")
+    names = [*made.notes]
+    assert names.index("Checked by") == names.index("Judged by") + 1
+    deviations = made.notes["Deviations"]
+    settings = [it["setting"] for it in made.about["deviations"]]
+    assert values(deviations)["settings"].split(", ") == settings
+    line = page.conditions(made.notes)
+    assert all(part in line for part in (made.notes["Judged by"], checked, deviations))
+    section = next(it for it in made.sections if it.table and it.table.columns[0] == "setting")
+    assert section.table and [row[0] for row in section.table.rows] == settings
+    itself = outcome_of(tmp_path / "own", "index.benchmarks=[math_500]", "index.checker=able",
+                        none=UNJUDGED[:1])  # fmt: skip
+    assert code(itself.notes["Checked by"]) == "referees.checks_itself"
+    none = outcome_of(tmp_path / "none", "index.benchmarks=[math_500]")
+    assert code(none.notes["Checked by"]) == "referees.unchecked"
 
 
 def test_guessing_has_a_level_where_there_are_options(outcome: Outcome) -> None:

@@ -281,7 +281,7 @@ def test_an_engine_names_each_model_once_with_all_its_roles() -> None:
 def test_who_judges_or_checks_itself_is_told() -> None:
     notes = coded(MATHS, "judges=[a]", "checker=b")
     assert notes["plan.judged"]["own"] == ["a"]
-    assert notes["referees.checks_itself"] == {"checker": "b"}
+    assert (notes["plan.checked"]["checker"], notes["plan.checked"]["own"]) == ("b", True)
     weights = "roster.models=[{name: m, weights: w/x}, {name: n, weights: w/y}]"
     judges = "roster.judges=[{name: j, weights: w/x}]"
     assert coded(MATHS, weights, judges)["referees.same_weights"]["alike"] == {"j": ["m"]}

@@ -106,7 +106,7 @@ def test_a_model_that_is_refused_leaves_the_others_to_be_ranked(ready: Path) -> 
     assert results["counts"]["bad"]["infra_error"] == 4
     assert results["counts"]["good"]["infra_error"] == 0
     assert results["models"]["good"]["gpqa_diamond/accuracy"]["n"] == 4
-    assert done.stderr.count("bad cannot be had") == 1
+    assert done.stderr.count("bad is unavailable") == 1
 
 
 @pytest.mark.ray
@@ -122,7 +122,7 @@ def test_a_key_that_is_revoked_in_the_middle_costs_a_handful_of_calls(ready: Pat
     assert counts["infra_error"] >= 100 and sum(counts.values()) - counts["infra_error"] == 6
     assert endpoint.asked["far"] == 6 + IN_A_ROW and endpoint.words["far"] == 2
     assert [*results["run"]["failed"]] == ["far"]
-    assert done.stderr.count("far cannot be had") == 1
+    assert done.stderr.count("far is unavailable") == 1
 
 
 @pytest.mark.slow

@@ -170,6 +170,25 @@ def test_notes_keep_their_words_whole_on_a_terminal(monkeypatch: pytest.MonkeyPa
     assert file.getvalue().count("\n") == 1
 
 
+def test_footnotes_of_a_file_are_wrapped_and_its_table_is_not() -> None:
+    long = "a method of many words " * 20
+    of = {"value": 0.5, "stderr": None, "ci95": [0.4, 0.6], "n": 9, "method": long.strip()}
+    names = [f"t/column_of_a_wide_table_{number}" for number in range(8)]
+    out = io.StringIO()
+    show_leaderboard(
+        {"models": {"a": dict.fromkeys(names, of)}, "counts": {}, "simulated": False},
+        [Column(name, name) for name in names],
+        file=out,
+    )
+    show_note("Samples", long, out)
+    lines = out.getvalue().splitlines()
+    row = next(line for line in lines if line.split()[:2] == ["1", "a"])
+    assert len(row) > 200, "a row stays on one line"
+    below = lines[lines.index(row) + 1 :]
+    assert max(map(len, below)) <= 100
+    assert long.strip() in " ".join(" ".join(below).split())
+
+
 def test_a_long_name_leaves_room_for_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in [("TERM", "xterm"), ("COLUMNS", "80"), ("NO_COLOR", "1")]:
         monkeypatch.setenv(name, value)

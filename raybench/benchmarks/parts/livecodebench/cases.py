@@ -17,7 +17,8 @@ from raybench.statements import Statement
 MOST_BYTES = 512 * 2**20
 """Of one problem's tests, unpacked: several times what the largest of the dataset come to."""
 NONE_HIDDEN = (
-    "no private tests, so that programs pass which are wrong; scores compare with no published ones"
+    "no private tests, so that programs pass which are wrong; scores cannot be compared with "
+    "published ones"
 )
 _TEXT = ("SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8", "UNICODE")
 _CALLED = "functional"

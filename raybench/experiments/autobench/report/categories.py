@@ -53,15 +53,15 @@ def _section(
     )
     return Section(
         f"Scores by {kind}",
-        f"The same scores over the iterations of one {kind} alone. They rest on few iterations "
-        "each: neighbours in a column may differ by chance alone."
+        f"The same scores over the iterations of one {kind} only. Each rests on few iterations: "
+        "neighbours in a column may differ by chance."
         + (f" Too few for a number: {', '.join(few)}. " if few else " ")
         + told,
         figure=figure,
         table=Table(
             (kind, *(it.name for it in found)),
             rows,
-            caption=f"With 95 % intervals over {over}, one by one: of many, one in twenty misses. "
+            caption=f"With 95 % intervals over {over}: about one in twenty misses the true value. "
             f"Ranks are among the models that have a number in that {kind}.",
         ),
         folded=f"Scores of {len(models)} models in {len(found)} {several}, and their ranks",

@@ -21,8 +21,8 @@ def sections(records: Sequence[Record], protocol: Settings) -> Iterator[Section]
         return
     yield Section(
         "Judging weights",
-        "Each judge's weight after every iteration: its share of the judges' scores. One without a "
-        "score of its own weighs as much as the average.",
+        "Each judge's weight after every iteration: its share of the judges' scores. A judge "
+        "without a score has the average weight.",
         figure=plots.lines(
             {judge: [record["weights"][judge] for record in records] for judge in protocol.panel},
             xlabel="iteration",
@@ -30,8 +30,8 @@ def sections(records: Sequence[Record], protocol: Settings) -> Iterator[Section]
         ),
     )
     yield from moved(
-        "L1 distance between successive weight vectors; how sure a weight is, its interval in the "
-        "leaderboard says.",
+        "L1 distance between successive weight vectors. The leaderboard has the intervals of the "
+        "weights.",
         {"L1": summary.convergence(records, protocol)},
     )
 
@@ -45,9 +45,9 @@ def moved(text: str, distances: Mapping[str, Sequence[float]]) -> Iterator[Secti
     )
     yield Section(
         "Convergence, without the fall by construction",
-        "The same times the number of the iteration: about how far the weights of that iteration "
-        "alone lie from those of all before it. Level is what to expect. Low is iterations that "
-        "say much the same, be they right or not; a trend is judgments that change on the way.",
+        "The same distance times the number of the iteration: roughly how far the weights of that "
+        "iteration alone are from those of all earlier ones. A level line is expected. Low values "
+        "mean that iterations agree, right or wrong; a trend means that judgments change.",
         figure=plots.lines(
             {
                 name: [number * distance for number, distance in enumerate(of, start=1)]

@@ -51,16 +51,15 @@ def _clusters(analysed: Analysed) -> str:
     if not found.clusters:
         return Statement(
             "echoes.none",
-            "No judges share a taste beyond what chance would make of independent ones: with what "
-            "they all see taken out, and how severe each is at a task, their ratings go separate "
-            "ways.",
+            "No group of judges agrees more than independent judges would by chance, after "
+            "removing the common opinion of all judges and each judge's severity at a task.",
         )
     return (
-        "Clusters are judges whose ratings go together once what all judges see is taken out, and "
-        "how severe each is at a task, beyond what chance and rounding make of independent ones. "
-        "They may be right together, as two that see far more than the others do, and they may "
-        "err together: only the order without them says what hangs on it. A cluster of half of the "
-        "judges passes for what all see, and then it is the others that seem to be one."
+        "Judges form a cluster if their ratings agree more than independent judges' would by "
+        "chance and rounding, after removing the common opinion of all judges and each judge's "
+        "severity at a task. A cluster may be right or wrong together: the next section shows the "
+        "ranking without it. A cluster of half of the judges cannot be told from the common "
+        "opinion; the other judges then appear as the cluster."
     )
 
 
@@ -120,7 +119,7 @@ def _changes(company: Company) -> str:
         f"{swap.up} falls below {swap.down} ({_chance(swap)})" for swap in company.swaps[:_MOST]
     ]
     more = len(company.swaps) - len(told)
-    return "Changed: " + "; ".join(told) + (f"; and {more} pairs more" if more else "") + "."
+    return "Changed: " + "; ".join(told) + (f"; pairs more: {more}" if more else "") + "."
 
 
 def _chance(swap: Swap) -> str:

@@ -42,16 +42,16 @@ def _statistics(
         )
     return Section(
         "Judges",
-        "Each against the others on the same answers. Severity: by how much the others rate these "
-        "answers higher; a lenient judge's is negative. Agreement: the correlation of its ratings "
-        "with the weighted consensus of the others, within iterations. Same: the share of its "
-        "ratings that are this consensus, rounded; within one: those at most 1 away from it. That "
-        "judges agree does not make them right.",
+        "Each judge is compared with the others on the same answers. Severity: by how much the "
+        "others rate these answers higher; it is negative for a lenient judge. Agreement: the "
+        "correlation of its ratings with the weighted consensus of the others, within iterations. "
+        "Same: the share of its ratings that equal the rounded consensus; within one: the share at "
+        "most 1 away from it. Agreement does not mean that the judges are right.",
         table=Table(
             ("judge", "severity", "agreement", "same", "within one", "ratings read"),
             rows,
             caption=f"With 95 % intervals, clustered by {by}. "
-            "Severity leaves out everybody's ratings of their own answers.",
+            "Severity leaves out ratings of a judge's own answers.",
         ),
     )
 
@@ -60,8 +60,8 @@ def _whom(records: Sequence[Record], panel: Sequence[str], models: Sequence[str]
     judged = summary.mean_judgments(records, models, panel)
     return Section(
         "Who rates whom",
-        "Mean rating that each judge (row) gave each contestant (column). The diagonal has what "
-        "judges gave their own answers; whether they prefer those stands below.",
+        "Mean rating that each judge (row) gave each contestant (column). The diagonal has the "
+        "ratings of a judge's own answers; the section on self-preference tests for a bias.",
         figure=plots.heatmap(
             [[judged[judge][model] for model in models] for judge in panel],
             rows=list(panel),
@@ -80,8 +80,8 @@ def _scale(found: Mapping[str, Judge], panel: Sequence[str]) -> Section:
         rows.append((name, total, *shares))
     return Section(
         "How judges use the scale",
-        "How often each judge gave each rating to an answer. Judges that keep to two or three "
-        "ratings tell less apart.",
+        "How often each judge gave each rating to an answer. A judge that uses only two or three "
+        "ratings separates models less well.",
         table=Table(("judge", "ratings", *map(str, RATINGS)), rows),
         folded=f"Ratings of {len(rows)} judges" * (len(rows) > LONG),
     )
@@ -93,12 +93,11 @@ def _themselves(found: Mapping[str, Judge], panel: Sequence[str]) -> Iterator[Se
         return
     yield Section(
         "Self-preference",
-        "By how much judges rate their own answers above others' answers of which their peers "
-        "think the same, as judged by these models, in points that show within the scale: near its "
-        "ends there is no room for a preference. A judge may lean to any model, for what its peers "
-        "do not see, and its own may be one by chance: it is said to prefer itself only where "
-        "other tasks would show it, too, and where this stands out from its leanings to the "
-        "others. Of a hundred judges that do not, that is still said of one or two.",
+        "By how much a judge rates its own answers above other answers that its peers rate the "
+        "same, in points of the scale: near the ends of the scale no preference can show. A judge "
+        "may also favour any other model by chance. The table says that a judge prefers itself "
+        "only if the preference would show over other tasks too, and if it exceeds the judge's "
+        "preferences for other models. One or two in a hundred unbiased judges are still named.",
         figure=plots.forest(
             {name: _whole(found[name].self_preference) for name in rated},
             xlabel="self-preference, in ratings",
@@ -124,14 +123,13 @@ def _themselves(found: Mapping[str, Judge], panel: Sequence[str]) -> Iterator[Se
                 for name in rated
                 for it in (found[name],)
             ],
-            caption="The difference of the first two is not yet a preference: a judge may be "
-            "lenient to all, or hardly tell good from bad. Self-preference is what is left beyond "
-            "the line through what it gave others' answers, over what its peers gave these, whose "
-            "own uncertainty is taken into account. It stands there twice, with two 95 % "
-            "intervals: over iterations, and as one among its leanings to the other models, each "
-            "measured by the same line. The first is too narrow for the best models, whose ratings "
-            "the scale's end cuts off. A judge prefers itself where both lie above 0; the figure's "
-            "whiskers reach as far as the further of the two.",
+            caption="The difference of the first two columns is not a preference: a judge may be "
+            "lenient to all, or hardly separate good from bad. Self-preference is measured from "
+            "the line that fits the judge's ratings of others' answers to its peers' ratings of "
+            "them, and allows for the peers' uncertainty. It has two 95 % intervals: over "
+            "iterations, and among the judge's preferences for all models. The first is too narrow "
+            "for the best models, whose ratings end at the top of the scale. A judge prefers "
+            "itself if both intervals lie above 0; the figure shows the wider reach of the two.",
         ),
         folded=f"Ratings that {len(rated)} judges' own answers got" * (len(rated) > LONG),
     )

@@ -26,8 +26,8 @@ def sections(
         "Consensus scores",
         "Mean over iterations of the weighted ratings of each model's answers, with 95 % "
         "intervals: a bootstrap over iterations that replays the weights along each draw. "
-        "Intervals of two models may overlap although their order is sure, because hard tasks are "
-        "hard for both: the next section says how sure it is.",
+        "Two intervals may overlap although the models differ, because hard tasks lower both "
+        "scores: the next section compares pairs.",
         figure=plots.forest(
             {model: metrics[model][summary.SCORE].to_json() for model in models},
             xlabel="score (1-5)",
@@ -47,11 +47,10 @@ def support(found: Resampled, metrics: Mapping[str, Mapping[str, Estimate]]) -> 
         return ""
     ranked = [it for it in best_first(metrics) if metrics[it][summary.SCORE].value is not None]
     sure = {(it, other) for it, of in estimates.surely(found).items() for other in of}
-    how = "were the tasks others of the same kind; at 5 % by Holm's steps over all pairs"
+    how = "over tasks of this kind, at 5 %, corrected for all pairs (Holm)"
     return Statement(
         "standing.support",
-        "{orders} It is what these judges hold: others may see it otherwise, which no interval "
-        "here knows.",
+        "{orders} Other judges may rank the models differently; no interval here covers that.",
         orders=supported.orders(ranked, sure, how),
     )
 
@@ -78,12 +77,11 @@ def _above(analysed: Analysed, models: Sequence[str]) -> Iterator[Section]:
     pairs, held = math.comb(len(models), 2), sum(map(len, surely.values()))
     yield Section(
         title,
-        "How sure the model of the row stands above the model of the column, were the tasks others "
-        "of the same kind: one minus the one-sided p of the difference, by Student's t with the "
-        "spread of the bootstrap's draws. 0.50 is a toss-up; blank where the draws do not differ. "
-        "It is no probability: where models are close, pairs at 0.90 are the other way round more "
-        f"often than one in ten, and of {pairs:,} pairs some lie beyond 0.97 by luck. How far "
-        "other judges could have changed the order it does not say.",
+        "Confidence that the model of the row scores higher than the model of the column over "
+        "tasks of this kind: one minus the one-sided p of the difference (Student's t with the "
+        "bootstrap spread). 0.50 is a toss-up; blank where the bootstrap draws do not differ. It "
+        "is not a probability: for close models a pair at 0.90 is wrong more often than one time "
+        f"in ten, and some of {pairs:,} pairs exceed 0.97 by chance. Other judges are not covered.",
         figure=plots.heatmap(
             [[sure[row][column] for column in models] for row in models],
             rows=models,
@@ -97,8 +95,8 @@ def _above(analysed: Analysed, models: Sequence[str]) -> Iterator[Section]:
         "Orders that hold",
         Statement(
             "standing.pairs",
-            "{held:,} of {pairs:,} pairs hold by Holm's steps over all of them: where no two "
-            "models differ, one run in twenty names any.",
+            "{held:,} of {pairs:,} pairs differ at 5 %, corrected for all pairs (Holm): if no two "
+            "models differed, one run in twenty would name a pair.",
             held=held,
             pairs=pairs,
         ),

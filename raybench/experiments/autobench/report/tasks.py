@@ -37,9 +37,9 @@ def sections(records: Sequence[Record], protocol: Settings) -> Iterator[Section]
         "Tasks",
         Statement(
             "tasks.tried",
-            "{found:,} of {iterations:,} iterations had a task, {tries:,} tries were made. A "
-            "generator's share of accepted tasks is over those that its judges could decide upon: "
-            "broken calls are nobody's bad task.",
+            "{found:,} of {iterations:,} iterations had a task, after {tries:,} tries. A "
+            "generator's share of accepted tasks counts only tasks that judges could decide on: "
+            "failed calls do not count against it.",
             found=found,
             iterations=len(records),
             tries=len(tried),
@@ -104,8 +104,8 @@ def _rejected(tried: Sequence[Attempt], protocol: Settings) -> Iterator[Section]
             "Rejected tasks",
             Statement(
                 "tasks.rejected",
-                "{rejected:,} of {tries:,} tries were turned down; {shown:,} of them can be read "
-                "here, by generator, and all of them in the journal.",
+                "{rejected:,} of {tries:,} tries were rejected; {shown:,} of them are below, by "
+                "generator, and all of them are in the journal.",
                 rejected=len(rejected),
                 tries=len(tried),
                 shown=len(items),

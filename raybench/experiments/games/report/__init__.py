@@ -13,9 +13,9 @@ __all__ = ["Shown", "sections"]
 def sections(shown: Shown) -> Iterator[Section]:
     """Yield the sections: who is how good, against whom, in which role, how reliably; matches."""
     yield from standing.sections(shown)
+    yield section(shown.deviations)
     yield from meetings.sections(shown)
     yield from roles.sections(shown)
     yield from reliable.sections(shown)
     yield from endings.sections(shown)
-    yield section(shown.deviations)
     yield from reading.sections(shown)

@@ -15,9 +15,9 @@ def sections(shown: Shown) -> Iterator[Section]:
     found = tallies(shown.matches, models)
     yield Section(
         "Who won against whom",
-        "The share of meetings that the model of the row won against that of the column, ties as "
-        "half a win; over all games as they were played. Everybody at a table of many meets "
-        "everybody else, and those of one side do not meet.",
+        "The share of matches that the model of the row won against the model of the column, a tie "
+        "as half a win, over all games. In a match of many players each meets all others, except "
+        "those on its own side.",
         figure=plots.heatmap(
             [
                 [None if row == other else found[row][other].points for other in models]
@@ -55,9 +55,9 @@ def _results(shown: Shown) -> Iterator[Section]:
     ]
     yield Section(
         "Wins, draws and losses",
-        "Each match counts once for each model that has an opponent in it. Who is alone in first "
-        "place wins, also at a table of many; a first place that is shared with an opponent is a "
-        "draw, and everything else a loss. A forfeit is a loss. Teams win and lose together.",
+        "Each match counts once for each model that has an opponent in it. A model alone in first "
+        "place wins, also among many players; a first place shared with an opponent is a draw; "
+        "everything else is a loss. A forfeit is a loss. Teams win and lose together.",
         table=Table(("game", "model", "won", "drawn", "lost"), rows),
         folded=f"{len(rows)} results" * (len(rows) > LONG),
     )

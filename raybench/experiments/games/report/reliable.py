@@ -86,8 +86,8 @@ def _table(kind: str, by: "dict[str, Reliability]") -> Table:
         ],
         caption="Valid: the share of replies that hold a valid move; forfeited: the share of "
         "matches; then why they were forfeited. Void: matches that did not count, because the "
-        "model could not be reached; no reply: its requests that failed, as a juror's too, and in "
-        "matches that were then begun anew. Truncated: replies that were cut; no move: whole ones "
-        "in which none was found, legal or not.",
+        "model could not be reached; no reply: its requests that failed, also as a juror and in "
+        "matches that were then started again. Truncated: replies that were cut off; no move: "
+        "complete replies without a move, legal or not.",
         digits=3,
     )

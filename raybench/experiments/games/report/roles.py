@@ -9,10 +9,9 @@ from raybench.tracking.report import Section, Table, Value
 from raybench.types import Estimate
 
 _SHARES = (
-    "The share of the others that a model was better than in each role, ties as half, here and in "
-    "the games below. Seats are balanced, so that no model has the better role more often. Whom it "
-    "met there is no part of it: where strong models mostly meet strong ones, ratings and not "
-    "shares say who is better."
+    "The share of opponents that a model beat in each role, a tie as half, here and in the games "
+    "below. Roles are balanced, so that no model has the better role more often. The shares ignore "
+    "how strong the opponents were: use the ratings to compare models."
 )
 
 
@@ -46,9 +45,8 @@ def _worth(shown: Shown) -> Iterator[Section]:
     if rows:
         yield Section(
             "What a role is worth",
-            "By how many points of the rating it is better to sit in one role than in another. In "
-            "chess the first is White's advantage; in games whose sides do different things it "
-            "says which side has it easier.",
+            "How many rating points one role is worth more than another: in chess the advantage of "
+            "White, in games with different tasks which side is easier.",
             table=Table(
                 ("game", "role", "over", "points"), rows, caption=_unbounded(rows), digits=0
             ),

@@ -8,6 +8,7 @@ from raybench import games
 from raybench.experiments.games.report.shown import LONG, Shown
 from raybench.experiments.games.standings import Standing
 from raybench.experiments.parts import profiles, supported
+from raybench.statements import Statement
 from raybench.stats.ratings.outcome import Ratings
 from raybench.stats.ratings.ranking import SURE
 from raybench.stats.ratings.scale import MEAN
@@ -24,10 +25,10 @@ def sections(shown: Shown) -> Iterator[Section]:
     yield _support(ratings, stood, shown)
     yield Section(
         "Ratings",
-        "Maximum likelihood over all games, each weighing what the configuration says however many "
-        f"matches it had. Scale: {ratings.scale}. Intervals are 95 % (matches that share a seed, "
-        "or a start from which models at temperature 0 always go on alike, count as one group) and "
-        "those of each model's own rating: two may overlap although their order is sure. "
+        "Maximum likelihood over all games. Each game has the weight that the configuration sets, "
+        f"however many matches it had. Scale: {ratings.scale}. Intervals are 95 %, of each model's "
+        "own rating: two may overlap although the models differ. Matches that share a seed, or a "
+        "start from which models at temperature 0 always play the same, count as one group. "
         f"{' '.join(ratings.notes)}".strip(),
         figure=plots.forests(
             _panels(ratings, shown), "rating: estimate and 95 % interval of each model"
@@ -40,16 +41,24 @@ def sections(shown: Shown) -> Iterator[Section]:
 
 def _support(ratings: Ratings, stood: Standing, shown: Shown) -> Section:
     sure = {(it.better, it.worse) for it in stood.orders if it.holm is not None and it.holm < SURE}
-    how = "were the matches others of the same games; at 5 % by Holm's steps over all pairs"
+    how = "over matches of these games, at 5 %, corrected for all pairs (Holm)"
     if len(ratings.components) == 1:
         ranked = [it for it in shown.best_first if it in stood.ranks]
         return Section(supported.TITLE, supported.orders(ranked, sure, how))
     within = sum(len(part) * (len(part) - 1) // 2 for part in ratings.components)
     return Section(
         supported.TITLE,
-        f"The models fall into {len(ratings.components)} groups, between which wins lead one way "
-        "or not at all: ratings compare within a group only. There "
-        f"{len(sure):,} of {within:,} orders of two models hold ({how}).",
+        Statement(
+            "standing.groups",
+            "The models fall into {groups} groups: between two groups, wins go one way only or "
+            "there are none, so ratings can be compared within a group only. Within groups "
+            "{held:,} of {pairs:,} pairs of models {differ} ({how}).",
+            groups=len(ratings.components),
+            held=len(sure),
+            pairs=within,
+            differ="differs" if len(sure) == 1 else "differ",
+            how=how,
+        ),
     )
 
 
@@ -102,9 +111,9 @@ def _by_game(shown: Shown) -> Iterator[Section]:
     )
     yield Section(
         "Ratings by game",
-        "Each game by itself. Ratings of different games lie differently far apart, as skill "
-        "decides more in some than in others; where a rating is refused, its footnote says what "
-        "the matches do tell. Where a game has groups, its numbers are compared within each"
+        "Each game is rated by itself. Ratings spread more in games that skill decides more. Where "
+        "a rating is refused, its footnote says what the matches show. In a game with groups, "
+        "compare numbers within a group only"
         + (", and it is not drawn. " if several else ". ")
         + told,
         figure=figure,
@@ -141,9 +150,9 @@ def _forfeits(shown: Shown) -> Iterator[Section]:
     heads = [_head(shown, title, "games", kind) for kind, title in columns.items()]
     yield Section(
         "With and without forfeits",
-        f"{shown.rated.forfeited:,} matches were forfeited: a player had no tries left, or took "
-        "too long. By the rules that is a loss, and the ratings count it. Without these "
-        "matches they say how well models play when they keep to the rules. Who forfeits when "
+        f"Matches forfeited: {shown.rated.forfeited:,}. A player had no tries left, or took too "
+        "long. By the rules that is a loss, and the ratings count it. The ratings without these "
+        "matches show how well models play when they keep to the rules. A model that forfeits when "
         "it stands badly looks better there than it is, by a hundred points if that is half of "
         "what it loses, and all others worse: its lost matches are gone, and no interval knows. "
         + (
@@ -173,13 +182,13 @@ def _orders(ratings: Ratings, stood: Standing, shown: Shown) -> Iterator[Section
         return
     sure = {(it.better, it.worse): it.holm is not None and it.holm < SURE for it in stood.orders}
     several = len(ratings.components) > 1
-    within = f"Of {len(sure):,} orders{' within groups' if several else ''}"
+    within = f"Of {len(sure):,} pairs{' within groups' if several else ''}"
     yield Section(
         "Chances of winning",
-        "How often the model of the row would win against that of the column, in a match of no "
-        "particular role, ties as half a win; in games as they were weighed. "
+        "How often the model of the row is expected to win against the model of the column, "
+        "averaged over roles and games as weighted, a tie as half a win. "
         + ("Between groups, > and < say which is above where that is known. " if several else "")
-        + (f"{within} {sum(sure.values()):,} hold by Holm's steps over all of them. " * bool(sure))
+        + (f"{within} {sum(sure.values()):,} differ (5 %, Holm). " * bool(sure))
         + "The file pairs.jsonl has all differences, "
         "standings.jsonl all ranks, bounds and covariances, in each game and over all.",
         figure=plots.heatmap(

@@ -70,11 +70,11 @@ def _indices(view: View, head: Column) -> Iterator[Section]:
     missing = [view.title(key) for key in keys if key not in there]
     yield Section(
         "Indices",
-        f"With 95 % intervals, in the order of the leaderboard (by {head.title}). Intervals that "
-        "overlap a lot do not tell models apart; the paired differences below do so better, since "
-        "every model had the same questions."
-        + (f" Refused for every model: {', '.join(missing)}." if missing else "")
-        + " Hollow bars are partial indices, of a part of their benchmarks."
+        f"With 95 % intervals, in the order of the leaderboard (by {head.title}). The "
+        "paired differences below compare models better than these intervals do, since every model "
+        "had the same questions."
+        + (f" Not computed: {', '.join(missing)}." if missing else "")
+        + " Hollow bars are partial indices, over some of their benchmarks."
         * any(view.partial(key.partition("/")[2]) for key in there),
         figure=plots.bars({view.title(key): _drawn(view, key) for key in there}, "weighted mean"),
     )
@@ -89,9 +89,9 @@ def _benchmarks(view: View) -> Iterator[Section]:
     chances = {view.title(name): view.chances.get(name) for name in view.there()}
     yield Section(
         "Benchmarks",
-        "Accuracy with 95 % intervals, each for itself: of many, one in twenty misses."
-        + " Dashed: what guessing among the options listed would score." * any(chances.values())
-        + (f" Refused for every model: {', '.join(missing)}." if missing else ""),
+        "Accuracy with 95 % intervals: about one in twenty misses the true value."
+        + " Dashed line: what guessing among the listed options scores." * any(chances.values())
+        + (f" Not computed: {', '.join(missing)}." if missing else ""),
         figure=plots.bars(
             {title: _drawn(view, key) for title, key in there.items()},
             "accuracy",

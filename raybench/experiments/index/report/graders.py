@@ -100,9 +100,9 @@ class Differences:
         return Section(
             TITLE,
             "This run was graded by grader=improved, which is stricter than the methodology's "
-            "rules and reads more: its scores compare with no published ones. Parity is what those "
-            "rules say of the same replies. Both are counted as their scripts decide; the accuracy "
-            "has the checker's decisions too, where there is a checker. " + self.told(),
+            "rules and reads more: its scores cannot be compared with published ones. Parity is "
+            "what those rules say of the same replies. Both are counted as their scripts decide; "
+            "the accuracy has a checker's decisions too, where there is one. " + self.told(),
             table=Table(heads, rows),
             items=[_item(place, each) for place in sorted(self._examples)
                    for each in self._examples[place]],
@@ -113,10 +113,10 @@ class Differences:
         differing = sum(n for (_, _, kind), n in self._counts.items() if kind != "agree")
         shown = sum(map(len, self._examples.values()))
         if not differing:
-            return Statement("graders.agree", "They differ nowhere.")
+            return Statement("graders.agree", "They agree on all replies.")
         return Statement(
             "graders.differ",
-            "They differ in {replies:,} replies, all in {file}; {shown:,} are shown below.",
+            "Replies on which they differ: {replies:,}, all in {file}; shown below: {shown:,}.",
             replies=differing,
             file=FILE,
             shown=shown,

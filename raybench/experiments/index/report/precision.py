@@ -33,10 +33,10 @@ def section(view: View) -> Section:
             (
                 "index",
                 "model",
-                "± if asked anew",
+                "± if asked again",
                 f"repeats for {_percent(summary.TARGET)}",
                 "± over other questions",
-                "of which stays",
+                "± with any repeats",
             ),
             rows,
             caption=_explained(every),
@@ -56,11 +56,11 @@ def claim(view: View, spreads: Mapping[str, Spread]) -> str:
         shared = [each for each in clauses[0] if all(each in of for of in clauses)]
         return Statement(
             "precision.refused",
-            "Whether the {index} is within {target}, as the methodology claims, cannot be said: "
-            "it is refused for every model{why}.",
+            "Whether the {index} is within {target}, as the methodology claims, is unknown: it "
+            "was not computed for any model{why}.",
             index=title,
             target=target,
-            why=f" ({'; '.join(shared)})" if shared else ", each for reasons of its own",
+            why=f" ({'; '.join(shared)})" if shared else ", for different reasons",
             shared=shared,
         )
     most = "at most " if any(spread.bounded for spread in spreads.values()) else ""
@@ -70,17 +70,17 @@ def claim(view: View, spreads: Mapping[str, Spread]) -> str:
     times = f"{most}{_range([f'{n:,}' for n in repeats])} repeat{'s' * (repeats[-1] != 1)}"
     refused = len(view.ranked) - len(spreads)
     moves = (
-        f"The same questions asked anew would move the {title} by {most}{moved} (95 %)"
+        f"Asking the same questions again would change the {title} by {most}{moved} (95 %)"
         f"{', depending on the model' if len(spreads) > 1 else ''}"
     )
     if widths[-1] <= summary.TARGET:
         moves += f", within the {target} that the methodology claims"
-        reached = f"{times} of every question would do"
+        reached = f"{times} of every question suffice{'s' * (repeats[-1] == 1)}"
     else:
-        reached = f"the {target} that the methodology claims takes {times} of every question"
+        reached = f"the {target} that the methodology claims needs {times} of every question"
     ends = [
-        f"it is refused for {refused} of {len(view.ranked)} models" if refused else "",
-        "of the whole index a partial one says nothing" if view.partial(_CLAIMED) else "",
+        f"it was not computed for {refused} of {len(view.ranked)} models" if refused else "",
+        "a partial index says nothing about the whole one" if view.partial(_CLAIMED) else "",
     ]
     return Statement(
         "precision.claim",
@@ -112,17 +112,17 @@ def _rows(view: View, spreads: Mapping[str, Mapping[str, Spread]]) -> Iterator[S
 
 def _explained(spreads: Sequence[Spread]) -> str:
     text = (
-        "By the run's own numbers, at 95 %. If asked anew: how far the same questions, asked as "
-        "often again, would move the index. Repeats: of every question, for that to come within "
-        f"{_percent(summary.TARGET)}. Over other questions: how far others of the same kind would "
-        "move it, and what stays of that however often each is asked (0.00 %: nothing that could "
-        "be told from the noise of the replies)."
+        "Estimated from this run, at 95 %. If asked again: how far asking the same questions as "
+        "often again would change the index. Repeats: of every question, until that is within "
+        f"{_percent(summary.TARGET)}. Over other questions: how far other questions of the same "
+        "kind would change it; with any repeats: what is left of that however often each is asked "
+        "(0.00 %: nothing beyond the noise of the replies)."
     )
     if once := sorted({name for spread in spreads for name in spread.bounded}):
         titles = ", ".join(benchmarks.load(name).title for name in once)
         text += (
-            f" ≤ and ≥: the noise of {titles} is bounded, not measured, where it was asked once or "
-            "answered alike throughout."
+            f" ≤ and ≥: the noise of {titles} is bounded, not measured, where questions were asked "
+            "once or always answered alike."
         )
     return text
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from raybench import benchmarks
 from raybench.config import Config
-from raybench.experiments.parts.deviations import Deviation, note
+from raybench.experiments.parts.deviations import DEVIATIONS, Deviation, note, section
 from raybench.experiments.parts.questions import referees
 from raybench.experiments.parts.questions.deviations import deviations as named
 from raybench.experiments.parts.questions.deviations import other_letters, other_sampling
@@ -83,7 +83,7 @@ def settings(config: Config) -> dict[str, str]:
         if conf.limit is None
         else Statement(
             "questions.some",
-            "{most:,} of each benchmark and language, drawn by the seed",
+            "{most:,} of each benchmark and language, drawn at random with the run's seed",
             most=conf.limit,
         ),
         "subjects": ", ".join(conf.subset),
@@ -136,6 +136,12 @@ def listed_deviations(config: Config, data: Prepared) -> dict[str, Any]:
     return {"deviations": found} if found else {}
 
 
+def deviations_section(config: Config, data: Prepared) -> list[Section]:
+    """Return the section that says how each setting deviates, if any does."""
+    found = named_deviations(config, data)
+    return [section(found, "Deviations from the source")] if found else []
+
+
 def thinking_note(config: Config, data: Prepared) -> Statement | None:
     """Say so where models that reason are told to think step by step; None where none is."""
     models = [model.name for model in models_of(config) if model.reasoning]
@@ -161,24 +167,36 @@ def narrowed(config: Config, data: Prepared) -> dict[str, str]:
     parts = list(data)
     found = {
         "Subjects": subjects and f"only {subjects}: scores are over these alone",
-        "Samples": "questions shipped to try things out: scores on them compare with nothing"
+        "Samples": Statement(
+            "deviation.samples",
+            "questions shipped to try things out: scores on them cannot be compared with published "
+            "ones",
+        )
         if any(part.origin == "samples" for part in parts)
         else "",
         "Questions": "; ".join(it for part in parts for it in part.notes),
         "Left out": "; ".join(f"{name}: {why}" for name, why in data.left_out.items()),
-        "Deviations": (deviating := named_deviations(config, data)) and note(deviating),
     }
     told = {name: text for name, text in found.items() if text}
     return told | referees.remarks(config, data) | remarks(config, data)
 
 
-def reused(config: Config, reused: int, units: int) -> str:
+def closing(config: Config, data: Prepared, reused: int, units: int) -> dict[str, str]:
+    """Return the last footnotes: who checked, how the run deviates, what was in the cache."""
+    return {
+        **referees.checked_by(config, data),
+        DEVIATIONS: note(named_deviations(config, data)),
+        **({"From cache": _reused(config, reused, units)} if units else {}),
+    }
+
+
+def _reused(config: Config, reused: int, units: int) -> str:
     """Return how many of the replies an earlier run had had."""
     if not Terms.of(config).conf.cache:
         return "not used (cache=false)"
     if not reused:
         return Statement(
-            "cache.none", "none of the {replies:,} replies came from earlier runs", replies=units
+            "cache.none", "no reply came from an earlier run ({replies:,} are new)", replies=units
         )
     return Statement(
         "cache.some",

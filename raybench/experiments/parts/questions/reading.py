@@ -90,8 +90,8 @@ def section(
 ) -> Section:
     """Return the replies, by benchmark; those of benchmarks that are withheld are left out."""
     text = (
-        "Replies drawn by chance, of all models to the same questions where that can be: right, "
-        f"wrong, unparsed and cut off, at most {MOST} of each to a benchmark. The journal has all."
+        "Replies drawn at random, to the same questions for all models where possible: right, "
+        f"wrong, unparsed and cut off, at most {MOST} of each per benchmark. The journal has all."
     )
     names = [benchmarks.load(name).title for name in sorted(withheld)]
     if names:

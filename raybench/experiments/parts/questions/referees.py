@@ -80,13 +80,16 @@ def plan_notes(config: Config, data: Prepared) -> list[Statement]:
     section, first = terms.section, config.roster.judges[0].name if config.roster.judges else None
     notes = []
     if checker := checker_of(config, data):
+        itself = checker.name in {it.name for it in config.roster.models}
         notes.append(
             Statement(
                 "plan.checked",
                 "{benchmarks}: answers that the script does not mark right are checked by {checker}"
-                "{why}",
+                "{itself}{why}",
                 benchmarks=", ".join(checked_benchmarks(data)),
                 checker=checker.name,
+                itself=", its own answers too" if itself else "",
+                own=itself,
                 why=f", the first of roster.judges ({section}.checker=NAME names another, null "
                 "none)"
                 if checker.name == first
@@ -118,16 +121,8 @@ def plan_notes(config: Config, data: Prepared) -> list[Statement]:
 
 
 def remarks(config: Config, data: Prepared) -> dict[str, Statement]:
-    """Return what plan and report say of models that judge their own replies, by short names."""
-    checker = checker_of(config, data)
+    """Return what plan and report say of referees with the weights of a ranked model."""
     found: dict[str, Statement] = {}
-    names = [model.name for model in config.roster.models]
-    if checker and checker.name in names:
-        found["Checked by"] = Statement(
-            "referees.checks_itself",
-            "{checker} checks maths, its own answers among others",
-            checker=checker.name,
-        )
     asked = _asked(config, data)
     if alike := {name: it for name, model in asked.items() if (it := _alike(config, model))}:
         found["Weights"] = Statement(
@@ -139,6 +134,27 @@ def remarks(config: Config, data: Prepared) -> dict[str, Statement]:
             alike=alike,
         )
     return found
+
+
+def checked_by(config: Config, data: Prepared) -> dict[str, Statement]:
+    """Return who checks answers in maths, under the short name 'Checked by', if any are checked."""
+    if not (named := checked_benchmarks(data)):
+        return {}
+    checker, titles = checker_of(config, data), ", ".join(benchmarks.load(it).title for it in named)
+    if checker is None:
+        told = Statement(
+            "referees.unchecked", "no model, the script alone decides ({of})", of=titles
+        )
+    elif checker.name in {model.name for model in config.roster.models}:
+        told = Statement(
+            "referees.checks_itself",
+            "{checker} ({of}), its own answers too",
+            checker=checker.name,
+            of=titles,
+        )
+    else:
+        told = Statement("referees.checked", "{checker} ({of})", checker=checker.name, of=titles)
+    return {"Checked by": told}
 
 
 def other_judge(config: Config, data: Prepared) -> str | None:

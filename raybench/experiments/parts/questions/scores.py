@@ -64,8 +64,8 @@ def benchmark(view: View, name: str) -> Section:
         table=Table(
             list(kept),
             list(zip(*kept.values(), strict=True)),
-            caption="n: questions. Re-run noise: the standard deviation if the same questions were "
-            "asked anew. Tokens: those of a reply, mean and percentiles."
+            caption="n: questions. Re-run noise: the standard deviation of the accuracy if the "
+            "same questions were asked again. Tokens: of a reply, mean and percentiles."
             + (" Chance: what guessing among the options listed would score." if chance else "")
             + (_PASSING if any(head.startswith("pass@") for head in kept) else "")
             + (_CHECKER if "checker decided" in kept else "")
@@ -162,18 +162,19 @@ def differences(view: View) -> Iterator[Section]:
             "Differences",
             Statement(
                 "differences.compared",
-                "{pairs}, compared over the same questions, which tells models apart better than "
-                "their intervals do: where the interval of a difference excludes 0.",
+                "{pairs}, compared over the same questions: two models differ if the interval of "
+                "their difference excludes 0. This finds smaller differences than the models' own "
+                "intervals do.",
                 pairs=pairs,
                 every=few,
             ),
             table=Table(
                 heads,
                 rows,
-                caption="Differences with 95 % intervals over n questions. p: raised for the "
-                "number of benchmarks that a pair is compared in (Holm), not for the number of "
-                "pairs; indices have none. Detectable: the smallest difference that four in five "
-                "such runs would find.",
+                caption="Differences with 95 % intervals over n questions. p: corrected for the "
+                "number of benchmarks in which a pair is compared (Holm), not for the number of "
+                "pairs; indices have none. Detectable: the smallest difference that such a run "
+                "finds four times in five.",
             ),
             folded=f"All {len(rows)} differences" * (len(rows) > LONG),
         )

@@ -121,9 +121,10 @@ def planned(config: Config, data: Prepared) -> Plan:
     notes: list[str] = [
         Statement(
             "plan.asked",
-            "{benchmark}: {questions:,} questions × {repeats} from {origin}",
+            "{benchmark}: {questions:,} question{s} × {repeats} from {origin}",
             benchmark=part.benchmark,
             questions=part.questions,
+            s="s" * (part.questions != 1),
             repeats=repeats_of(config, part.benchmark),
             origin=part.origin,
         )

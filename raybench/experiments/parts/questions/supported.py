@@ -7,14 +7,10 @@ from raybench.stats import paired
 
 _LEVEL = 0.05
 _HOLM = (
-    "over the same questions, at 5 % by Holm's steps over all pairs, for this score alone: "
-    "raybench.compare counts all the scores that it compares, and may say less"
+    "paired test over the same questions at 5 %, corrected for all pairs of this score (Holm), not "
+    "for other scores"
 )
-_EACH = (
-    "over the same questions, where the interval of the difference excludes 0: each at 5 %, so "
-    "that of pairs that do not differ one in twenty seems to, and raybench.compare, which counts "
-    "all its tests, may say less"
-)
+_EACH = "95 % interval of the paired difference excludes 0; not corrected for many tests"
 
 
 def orders(view: View, key: str) -> str:

@@ -79,11 +79,17 @@ def test_settings_are_said_in_words() -> None:
 
 def test_what_came_from_the_cache_is_said_in_words() -> None:
     config = Config()
-    assert code(conditions.reused(config, 0, 9)) == "cache.none"
-    some = values(conditions.reused(config, 1200, 24840))
+    part = prepared(PART)
+
+    def cached(reused: int, units: int) -> str | None:
+        return conditions.closing(config, part, reused, units).get("From cache")
+
+    assert cached(0, 0) is None, "nothing was asked"
+    assert code(cached(0, 9)) == "cache.none"
+    some = values(cached(1200, 24840))
     assert some == {"reused": 1200, "replies": 24840, "new": 23640}
     config.index.cache = False
-    assert conditions.reused(config, 0, 9) == "not used (cache=false)"
+    assert cached(0, 9) == "not used (cache=false)"
 
 
 def test_what_scores_do_not_compare_with_is_said() -> None:
@@ -99,10 +105,11 @@ def test_system_prompts_of_the_roster_are_a_deviation_where_models_are_asked_wit
     roster = RosterConf("r", [ModelConf("a", system_prompt="Be brief."), ModelConf("b")])
     without = Config(experiment="index", roster=roster)
     assert conditions.deviations(without, prepared(PART)) == {}
-    assert "Deviations" not in conditions.narrowed(without, prepared(PART))
+    note = conditions.closing(without, prepared(PART), 0, 0)["Deviations"]
+    assert code(note) == "deviation.none"
     asked = Config(experiment="index", roster=roster, index=IndexConf(own_system_prompts=True))
     assert conditions.deviations(asked, prepared(PART)) == {"own_system_prompts": ["a"]}
-    note = conditions.narrowed(asked, prepared(PART))["Deviations"]
+    note = conditions.closing(asked, prepared(PART), 0, 0)["Deviations"]
     assert (code(note), values(note)["settings"]) == ("deviation.some", "index.own_system_prompts")
     told = [conditions.settings(it) for it in (Config(), without, asked)]
     assert len({it.get("system prompts of the roster") for it in told}) == 3
