@@ -159,8 +159,15 @@ def _variants(config: Config) -> Iterator[str]:
         again = ", used several times" if count < config.autobench.iterations else ""
         details[FIXED] = f"{count} of {where}{again}"
     for name in several:
-        detail = f" ({details[name]})" if name in details else ""
-        yield f"variant: {WORDS[name]}{detail}"
+        detail = details.get(name, "")
+        yield Statement(
+            "ablations.variant",
+            "variant: {title}{more}",
+            title=WORDS[name],
+            more=f" ({detail})" if detail else "",
+            variant=name,
+            detail=detail,
+        )
     for name, why in left_out(conf, config.autobench, config.roster).items():
         if name in conf.variants:
             yield Statement(

@@ -48,7 +48,7 @@ def plan(config: Config) -> Plan:
     return Plan(
         experiment="autobench_biases",
         models=tuple(_shown(bias) for bias in biases(config)),
-        engines=("simulated",),
+        engines=("simulated models",),
         slots=1,
         units=len(several),
         unit="trial",

@@ -31,9 +31,10 @@ def test_it_tells_variants_and_calls() -> None:
     assert planned.units == 6 * 40
     assert [it.name for it in planned.referees] == ["sim-judge"]
     assert len(planned.models) == 12
-    several = [it.partition(": ") for it in planned.notes[:6]]
-    assert [name for name, *_ in several] == [WORDS[name] for name in VARIANTS]
-    assert several[4][2] == "sim-judge" and several[5][2].startswith("30 ")
+    several = [values(it) for it in planned.notes[:6]]
+    assert [it["variant"] for it in several] == [*VARIANTS]
+    assert [it["title"] for it in several] == [WORDS[name] for name in VARIANTS]
+    assert several[4]["detail"] == "sim-judge" and several[5]["detail"].startswith("30 ")
     # At best the full protocol, the outsider's ratings of it, and the fixed tasks are asked.
     assert planned.calls.startswith(f"{40 * (169 + 13 + 156):,} to ")
     config = cli.check(cli.compose(SIMULATED))
@@ -46,7 +47,8 @@ def test_it_tells_variants_and_calls() -> None:
 def test_variants_are_chosen_and_a_single_judge_from_outside_is_counted() -> None:
     planned = plan("variants=[single_judge,full]", "single_judge=sim-judge")
     assert planned.units == 80
-    assert planned.notes[:2] == ("full protocol", "single judge: sim-judge")
+    told = [(it["variant"], it["detail"]) for it in map(values, planned.notes[:2])]
+    assert told == [("full", ""), ("single_judge", "sim-judge")]
     assert planned.calls.startswith(f"{40 * (169 + 13):,} to ")
     assert [it.name for it in planned.referees] == ["sim-judge"]
     assert not plan("variants=[full]").referees

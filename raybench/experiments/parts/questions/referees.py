@@ -84,14 +84,14 @@ def plan_notes(config: Config, data: Prepared) -> list[Statement]:
         notes.append(
             Statement(
                 "plan.checked",
-                "{benchmarks}: answers that the script does not mark right are checked by {checker}"
+                "{benchmarks}: {checker} checks the answers that the script does not mark right"
                 "{itself}{why}",
                 benchmarks=", ".join(checked_benchmarks(data)),
                 checker=checker.name,
                 itself=", its own answers too" if itself else "",
                 own=itself,
-                why=f", the first of roster.judges ({section}.checker=NAME names another, null "
-                "none)"
+                why=f"; it is the first of roster.judges ({section}.checker=NAME chooses another, "
+                "null none)"
                 if checker.name == first
                 else "",
                 first=checker.name == first,
@@ -103,13 +103,14 @@ def plan_notes(config: Config, data: Prepared) -> list[Statement]:
         notes.append(
             Statement(
                 "plan.judged",
-                "{benchmarks}: judged by {judges}{itself}{why}",
+                "{benchmarks}: {judges} {judge} the replies{itself}{why}",
                 benchmarks=", ".join(named),
                 judges=" and ".join(judges),
+                judge="judges" if len(judges) == 1 else "judge",
                 itself=f" ({' and '.join(own)} also {_JUDGES_ITS[len(own) == 1]} own replies)"
                 if own
                 else "",
-                why=f", the first of roster.judges ({section}.judges=[NAME] names another"
+                why=f"; it is the first of roster.judges ({section}.judges=[NAME] chooses another"
                 f"{', [] leaves it out' * (section == 'index')})"
                 if judges == [first]
                 else "",
