@@ -88,7 +88,7 @@ def test_gold_is_checked_behind_the_walls_of_the_run(capsys: pytest.CaptureFixtu
     finally:
         sandbox.configure(Settings())
     walls, graded = capsys.readouterr().out.splitlines()
-    assert walls.startswith("humaneval: ") and "WITHOUT WALLS" in walls
+    assert walls.startswith("humaneval: ") and "UNCONFINED" in walls
     assert re.search(r", in Python 3\.\d+", walls)
     assert graded.startswith("humaneval: 12 of 12 ")
 

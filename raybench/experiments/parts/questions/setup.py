@@ -182,12 +182,12 @@ def sandboxed(config: Config, data: Prepared) -> list[str]:
         return []
     walls = {
         "auto": "in the strictest sandbox that each node allows",
-        "unsafe": "WITHOUT A SANDBOX: they can read and change whatever you can",
+        "unsafe": "UNCONFINED: they can read and change whatever you can",
     }.get(config.sandbox.backend, f"in the sandbox '{config.sandbox.backend}'")
     return [
         Statement(
             "plan.programs",
-            "{benchmarks}: replies are programs, which run {walls}, with {pythons}",
+            "{benchmarks}: replies are programs, which run {walls}, in {pythons}",
             benchmarks=", ".join(names),
             walls=walls,
             pythons=_pythons(slots_of(config)),
@@ -201,7 +201,7 @@ def _pythons(slots: Slots) -> str:
     told = f"Python {plain.version}"
     for profile in slots.profiles:
         if (other := places.python_of(slots.settings, profile)) != plain:
-            told += f", {profile} ones with Python {other.version} (sandbox.scientific_python)"
+            told += f", {profile} ones in Python {other.version} (sandbox.scientific_python)"
     return told
 
 
