@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from raybench.config import Config
+from raybench.config import Config, HleScreenConf
 from raybench.experiments.parts.deviations import Deviation
 from raybench.experiments.parts.questions import referees
 from raybench.pipeline.datasets import Prepared
@@ -51,6 +51,9 @@ def deviations(config: Config, data: Prepared, *, names_letters: bool) -> Iterat
     if judges := referees.bounded_judges(config, data):
         text = f"{', '.join(judges)} may reason in {conf.judge_chars:,} characters at most"
         yield Deviation(f"{section}.judge_chars", conf.judge_chars, "no bound", text)
+    if isinstance(conf, HleScreenConf) and conf.review == "skip":
+        text = "what passes the panel is published without review"
+        yield Deviation("hle_screen.review", conf.review, "two rounds of review", text)
     if section == "index":
         yield from _referees(config, data)
 
