@@ -297,7 +297,7 @@ def ranked_by(lines: Sequence[Row], columns: Sequence[Column], of: str = "model"
         parts: list[str] = [
             Statement(
                 "ranking.groups",
-                "Ranked by groups, as wins lead down from one to the next, and in each by {column}",
+                "Ranked by group, as wins lead only from a higher to a lower one, then by {column}",
                 column=head.title,
             )
         ]
@@ -305,14 +305,14 @@ def ranked_by(lines: Sequence[Row], columns: Sequence[Column], of: str = "model"
             parts.append(
                 Statement(
                     "ranking.between",
-                    "where not all are compared, a rank is known to lie between two",
+                    "where not all groups are compared, a rank is a range",
                 )
             )
         if any(row.place == "—" for row in lines):
             parts.append(
                 Statement(
                     "ranking.compared_with_none",
-                    "a {of} that is compared with none has no rank",
+                    "a {of} without any comparison has no rank",
                     of=of,
                 )
             )

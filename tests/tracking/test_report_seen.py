@@ -420,6 +420,30 @@ def test_a_wide_leaderboard_fits_on_a_printed_sheet(seen: Seen, tmp_path: Path) 
     assert command.bounding_box()["width"] <= 718 and "x=y" in command.inner_text()
 
 
+def test_the_leaderboard_of_the_index_fits_on_a_small_screen(seen: Seen, tmp_path: Path) -> None:
+    titles = ["Intelligence Index", "Math Index", "Coding Index", "Multilingual Index", "MMLU-Pro"]
+    titles += ["HLE", "GPQA Diamond", "MATH-500", "AIME 2024", "SciCode", "SciCode main problems"]
+    titles += ["LiveCodeBench", "Multilingual MMLU", "MGSM"]
+    names = [f"model-{at:02}" for at in range(12)]
+    html = page(
+        units(8),
+        results={
+            "models": {name: {title: score(0.5) for title in titles} for name in names},
+            "counts": {name: {"ok": 562, "unparsed": 3} for name in names},
+        },
+        columns=[Column(title, title) for title in titles],
+    )
+    path = tmp_path / "report.html"
+    path.write_text(html, encoding="utf-8")
+    opened = seen.open(path)
+    opened.set_viewport_size({"width": 1300, "height": 900})
+    box = opened.locator(".wide").first
+    assert box.evaluate("it => it.scrollWidth <= it.clientWidth"), "no column is cut"
+    opened.set_viewport_size({"width": 700, "height": 900})
+    assert box.evaluate("it => it.scrollWidth > it.clientWidth"), "it scrolls in its own box"
+    assert not seen.overflows()
+
+
 def test_without_a_script_the_page_is_whole(chromium: Any, path: Path) -> None:
     context = chromium.new_context(java_script_enabled=False)
     opened = context.new_page()

@@ -68,8 +68,8 @@ def conditions(remarks: Mapping[str, str]) -> str:
 
 
 def _models(plan: Plan, outcome: Outcome) -> list[report.Section]:
-    """Return the section that says who was asked, unless the experiment has it."""
-    if any(it.title == models.TITLE for it in outcome.sections):
+    """Return the section that says who was asked, unless nobody was or the experiment has it."""
+    if not outcome.counts or any(it.title == models.TITLE for it in outcome.sections):
         return []
     text = "As configured. The section on how to reproduce this run has the experiment's settings."
     return [models.section(plan.models, text)]

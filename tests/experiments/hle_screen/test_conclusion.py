@@ -45,6 +45,7 @@ def test_every_candidate_is_in_one_set_with_its_evidence(tmp_path: Path) -> None
     marks = {"a": "ww", "b": "wR", "c": "we", "d": "wu", "e": "Ru", "f": "rw", "m": "Rw", "n": "RR"}
     config = publishing(tmp_path, given, private=0.0)
     outcome, _ = screened(config, marks)
+    assert "hle_screen.review" in values(outcome.notes["Deviations"])["settings"]
     found = {it: list(lines(outcome, it)) for it in ("accepted", "rejected", "undecided")}
     assert found == {
         "accepted": ["a", "f", "m"],
@@ -246,6 +247,17 @@ def test_reviews_count_though_no_candidate_is_valid(tmp_path: Path) -> None:
     outcome, _ = screened(config, {})  # once more, and nothing changes
     assert dataset(config).number == 2
     assert values(outcome.notes["Revision"])["same"]
+
+
+def test_one_of_something_is_no_several(tmp_path: Path) -> None:
+    two = publishing(tmp_path, rows("b", "c"), private=0.0)
+    told = [values(batch(two).told())]
+    one = publishing(tmp_path, rows("a"), private=0.0)
+    told.insert(0, values(batch(one).told()))
+    assert [(it["candidates"], it["s"]) for it in told] == [(1, ""), (2, "s")]
+    outcome, _ = screened(one, {"a": "ww"})
+    assert "passed panel" not in str(outcome.notes["Questions"])
+    assert not values(outcome.notes["Revision"])["s"]
 
 
 def test_a_question_mended_in_the_same_screening_stays_on_its_side(tmp_path: Path) -> None:

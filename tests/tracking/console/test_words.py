@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raybench.tracking.console.words import clean, duration, short
+from raybench.tracking.console.words import clean, counted, duration, short
 
 
 def test_numbers_and_times_in_few_characters() -> None:
@@ -9,6 +9,11 @@ def test_numbers_and_times_in_few_characters() -> None:
     assert [duration(s) for s in (0.4, 59, 250, 1500, 7500)] == [
         "0 s", "59 s", "4 min 10 s", "25 min", "2 h 5 min",
     ]  # fmt: skip
+
+
+def test_one_of_something_is_no_several() -> None:
+    told = [counted(*it) for it in ((1, "reply"), (2, "reply"), (1_000, "match"), (0, "call"))]
+    assert told == ["1 reply", "2 replies", "1,000 matches", "0 calls"]
 
 
 @given(st.text())

@@ -47,7 +47,7 @@ def support(found: Resampled, metrics: Mapping[str, Mapping[str, Estimate]]) -> 
         return ""
     ranked = [it for it in best_first(metrics) if metrics[it][summary.SCORE].value is not None]
     sure = {(it, other) for it, of in estimates.surely(found).items() for other in of}
-    how = "over tasks of this kind, at 5 %, corrected for all pairs (Holm)"
+    how = "over tasks of this kind, at 5 %, Holm-corrected for all pairs"
     return Statement(
         "standing.support",
         "{orders} Other judges may rank the models differently; no interval here covers that.",

@@ -41,7 +41,7 @@ def sections(shown: Shown) -> Iterator[Section]:
 
 def _support(ratings: Ratings, stood: Standing, shown: Shown) -> Section:
     sure = {(it.better, it.worse) for it in stood.orders if it.holm is not None and it.holm < SURE}
-    how = "over matches of these games, at 5 %, corrected for all pairs (Holm)"
+    how = "over matches of these games, at 5 %, Holm-corrected for all pairs"
     if len(ratings.components) == 1:
         ranked = [it for it in shown.best_first if it in stood.ranks]
         return Section(supported.TITLE, supported.orders(ranked, sure, how))

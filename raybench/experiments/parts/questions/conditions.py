@@ -183,9 +183,11 @@ def narrowed(config: Config, data: Prepared) -> dict[str, str]:
 
 def closing(config: Config, data: Prepared, reused: int, units: int) -> dict[str, str]:
     """Return the last footnotes: who checked, how the run deviates, what was in the cache."""
+    deviating = named_deviations(config, data)
     return {
         **referees.checked_by(config, data),
-        DEVIATIONS: note(named_deviations(config, data)),
+        # Without any nothing is said: a limit or a subset is no deviation, and yet not the whole.
+        **({DEVIATIONS: note(deviating)} if deviating else {}),
         **({"From cache": _reused(config, reused, units)} if units else {}),
     }
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from raybench import benchmarks
 from raybench.benchmarks.parts.choices import MultipleChoice
-from raybench.config import Config
+from raybench.config import Config, HleScreenConf
 from raybench.experiments.parts.deviations import Deviation
 from raybench.experiments.parts.questions import referees
 from raybench.pipeline.datasets import Prepared
@@ -66,6 +66,9 @@ def deviations(config: Config, data: Prepared) -> Iterator[Deviation]:
     if judges := referees.bounded_judges(config, data):
         text = f"the reasoning of {', '.join(judges)} has at most {conf.judge_chars:,} characters"
         yield Deviation(f"{section}.judge_chars", conf.judge_chars, "no limit", text)
+    if isinstance(conf, HleScreenConf) and conf.review == "skip":
+        text = "what passes the panel is published without review"
+        yield Deviation("hle_screen.review", conf.review, "two rounds of review", text)
     if section == "index":
         yield from _referees(config, data)
     if any(benchmarks.load(part.benchmark).sandboxed for part in data):

@@ -7,7 +7,7 @@ from raybench.stats import paired
 
 _LEVEL = 0.05
 _HOLM = (
-    "paired test over the same questions at 5 %, corrected for all pairs of this score (Holm), not "
+    "paired test over the same questions at 5 %, Holm-corrected for all pairs of this score, not "
     "for other scores"
 )
 _EACH = "95 % interval of the paired difference excludes 0; not corrected for many tests"

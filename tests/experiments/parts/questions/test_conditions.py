@@ -85,6 +85,7 @@ def test_what_came_from_the_cache_is_said_in_words() -> None:
         return conditions.closing(config, part, reused, units).get("From cache")
 
     assert cached(0, 0) is None, "nothing was asked"
+    assert "Deviations" not in conditions.closing(config, prepared(), 0, 9)
     assert code(cached(0, 9)) == "cache.none"
     some = values(cached(1200, 24840))
     assert some == {"reused": 1200, "replies": 24840, "new": 23640}
