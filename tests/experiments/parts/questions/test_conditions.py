@@ -106,11 +106,11 @@ def test_system_prompts_of_the_roster_are_a_deviation_where_models_are_asked_wit
     roster = RosterConf("r", [ModelConf("a", system_prompt="Be brief."), ModelConf("b")])
     without = Config(experiment="index", roster=roster)
     assert conditions.deviations(without, prepared(PART)) == {}
-    note = conditions.closing(without, prepared(PART), 0, 0)["Deviations"]
+    note = conditions.closing(without, prepared(PART), 0, 1)["Deviations"]
     assert code(note) == "deviation.none"
     asked = Config(experiment="index", roster=roster, index=IndexConf(own_system_prompts=True))
     assert conditions.deviations(asked, prepared(PART)) == {"own_system_prompts": ["a"]}
-    note = conditions.closing(asked, prepared(PART), 0, 0)["Deviations"]
+    note = conditions.closing(asked, prepared(PART), 0, 1)["Deviations"]
     assert (code(note), values(note)["settings"]) == ("deviation.some", "index.own_system_prompts")
     told = [conditions.settings(it) for it in (Config(), without, asked)]
     assert len({it.get("system prompts of the roster") for it in told}) == 3
