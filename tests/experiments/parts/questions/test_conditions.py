@@ -106,8 +106,7 @@ def test_system_prompts_of_the_roster_are_a_deviation_where_models_are_asked_wit
     roster = RosterConf("r", [ModelConf("a", system_prompt="Be brief."), ModelConf("b")])
     without = Config(experiment="index", roster=roster)
     assert conditions.deviations(without, prepared(PART)) == {}
-    note = conditions.closing(without, prepared(PART), 0, 1)["Deviations"]
-    assert code(note) == "deviation.none"
+    assert "Deviations" not in conditions.closing(without, prepared(PART), 0, 1)
     asked = Config(experiment="index", roster=roster, index=IndexConf(own_system_prompts=True))
     assert conditions.deviations(asked, prepared(PART)) == {"own_system_prompts": ["a"]}
     note = conditions.closing(asked, prepared(PART), 0, 1)["Deviations"]
