@@ -256,8 +256,9 @@ class Schedule:
             self._close(
                 Statement(
                     "stopped.matches",
-                    "the number of matches that was asked for is reached: {matches:,}",
+                    "{matches:,} match{es} played, as many as asked for",
                     matches=self.stop.matches,
+                    es="es" * (self.stop.matches != 1),
                 )
             )
         return True

@@ -13,6 +13,7 @@ from raybench.experiments import autobench
 from raybench.experiments.autobench.conclusion import concluded
 from raybench.experiments.autobench.deviations import deviations, section
 from raybench.experiments.autobench.reuse import Kept
+from raybench.experiments.parts import page
 from raybench.statements import Statement
 
 SIMULATED = ("+experiment=autobench", "roster=simulated")
@@ -111,5 +112,6 @@ def test_results_and_report_name_them() -> None:
         "autobench.constrained_ratings": True,
     }
     assert all(it["source"] and it["text"] for it in told)
+    assert all(it["setting"] in page.conditions(outcome.notes) for it in told)
     (table,) = (it.table for it in outcome.sections if it == section(found))
     assert table and [row[0] for row in table.rows] == [it.setting for it in found]

@@ -134,6 +134,10 @@ def test_results_name_what_deviates_from_the_source(finished: Path) -> None:
     told = {it["setting"]: it["given"] for it in results["run"]["deviations"]}
     assert set(told) == {"games.names", "games.rules.debate.closings"}
     assert "werewolf" in told["games.names"]
+    run = last_run(finished, "games")
+    above = (run / "report.html").read_text(encoding="utf-8").partition("<table")[0]
+    board = (run / "leaderboard.md").read_text(encoding="utf-8")
+    assert all(setting in above and setting in board for setting in told)
 
 
 def test_transcripts_are_what_people_of_the_game_read(finished: Path) -> None:

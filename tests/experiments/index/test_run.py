@@ -86,7 +86,7 @@ def test_the_leaderboard_leads_with_an_index_that_is_there(finished: Path) -> No
     for title in ("What this run supports", "MGSM by language", "MMLU-Pro by subject"):
         assert title in report
     assert "checker" in report
-    assert "<dt>from cache</dt>" in report
+    assert "<li>From cache: " in report
     assert "Think step" in report
     assert "{&#39;origin&#39;" not in report
     assert " Math Index\n" in told
