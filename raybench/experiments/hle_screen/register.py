@@ -24,6 +24,7 @@ from raybench.experiments.hle_screen.reviewed import Reviews
 from raybench.pipeline import revisions, whole
 from raybench.pipeline.digests import digest
 from raybench.pipeline.revisions import STATES, Part, Revision
+from raybench.pipeline.screenings import in_words
 from raybench.pipeline.written_once import Row, Rows
 from raybench.reading import from_json
 from raybench.statements import Statement
@@ -264,10 +265,12 @@ class Register:
         more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
         return Statement(
             "screening.reviews",
-            "{questions} questions on the sheets: {told}{unknown}",
+            "questions on the sheets that were handed in: {questions:,} ({told}){unknown}",
             questions=len(states),
-            told=in_words(counts) or "none of this dataset",
-            unknown=f". Not in the dataset: {', '.join(unknown[:_NAMED])}{more}" if unknown else "",
+            told=in_words(counts) or "none is in this dataset",
+            unknown=f". Not in this dataset, and ignored: {', '.join(unknown[:_NAMED])}{more}"
+            if unknown
+            else "",
             states=dict(counts),
             left_alone=unknown,
         )
@@ -279,11 +282,6 @@ class Register:
     def write_states(self, folder: Path) -> None:
         """Write what anybody may read. Raises RunFailed."""
         _write(folder / STATES, self.states(), folder)
-
-
-def in_words(counts: Mapping[str, int]) -> str:
-    """Say how many questions are in which state."""
-    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
 
 
 def rows_of(entries: Iterable[Registered], part: Part) -> Rows:
