@@ -86,6 +86,7 @@ __all__ = [
     "ServeConf",
     "SuiteConf",
     "TrackingConf",
+    "asks_models",
     "everybody",
     "judges",
     "learns",
@@ -197,6 +198,11 @@ def _own_problems(config: Config) -> Iterator[Problem]:
     if (conf := questions(config)) is not None:
         yield from questioning.questions_problems(str(config.experiment), conf)
         yield from questioning.referees_problems(str(config.experiment), conf, config.roster)
+
+
+def asks_models(config: Config) -> bool:
+    """Tell whether models are asked: a screening without candidates only reads reviews."""
+    return config.experiment != "hle_screen" or config.hle_screen.candidates is not None
 
 
 def learns(config: Config) -> bool:

@@ -148,8 +148,9 @@ def _revision(config: Config, run: Path, revision: Revision | None) -> str:
         return Statement("screening.no_revision", "none yet: no question is approved")
     return Statement(
         "screening.revision",
-        "{number}{same}: {public:,} published questions in {folder}, {private:,} held-out ones in "
-        "{dataset}/private, {late:,} held-out late ones in {dataset}/late{unreviewed}{unsearched}",
+        "{number}{same}: {public:,} questions are published in {folder}, {private:,} are held out "
+        "in {dataset}/private, {late:,} are held out as late contributions in "
+        "{dataset}/late{unreviewed}{unsearched}",
         number=revision.number,
         same="" if revision.about["run"] == run.name else " (unchanged)",
         public=len(revision.public),

@@ -1,6 +1,6 @@
 """What came out of a screening: the sets, the next revision, sheets for reviewers, and numbers."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -117,20 +117,33 @@ def concluded(
             "screening": told,
             "reused": ledger.reused,
             "data": about,
-            "judges": conf.judges,
+            "judges": conf.judges if those else [],
             **limits,
-            **conditions.deviations(config, data),
-            **conditions.named_deviations(config, data),
+            **(_deviations(config, data) if those else {}),
         },
-        settings=conditions.settings(config) | report.settings(conf),
+        settings=(conditions.settings(config) if those else {}) | report.settings(conf, those),
         notes={
-            **conditions.narrowed(config, data),
-            **token_limits.notes(limits),
-            "From cache": conditions.reused(config, ledger.reused, len(ledger.done)),
-            **(judges.notes(exam, panel, conf.judges) if those else {}),
+            **(_asking(config, exam, data, ledger, limits) if those else {}),
             **closing_notes.notes(config, batch, those, published, run, written),
         },
     )
+
+
+def _deviations(config: Config, data: Prepared) -> dict[str, Any]:
+    return {**conditions.deviations(config, data), **conditions.named_deviations(config, data)}
+
+
+def _asking(
+    config: Config, exam: Exam, data: Prepared, ledger: Ledger, limits: Mapping[str, Any]
+) -> dict[str, str]:
+    """Return what there is to say of how models were asked, by short names."""
+    conf = config.hle_screen
+    return {
+        **conditions.narrowed(config, data),
+        **token_limits.notes(limits),
+        **judges.notes(exam, configuration.panel(conf, config.roster), conf.judges),
+        "From cache": conditions.reused(config, ledger.reused, len(ledger.done)),
+    }
 
 
 def _read(section: Section, hidden: Collection[str]) -> Section:

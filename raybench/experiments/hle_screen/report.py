@@ -329,15 +329,19 @@ def _reviews(batch: Batch, register: Register) -> Section:
     )
 
 
-def settings(conf: HleScreenConf) -> dict[str, str]:
-    """Return the screening's own settings that its sets depend on, in words."""
-    return {
+def settings(conf: HleScreenConf, those: Sequence[Screened]) -> dict[str, str]:
+    """Return the screening's own settings that what came out depends on, in words."""
+    always = {
         "candidates": conf.candidates or "none: only reviews were read",
-        "rule": conf.rule.replace("_", " "),
-        "share held out": "all, as late contributions" if conf.late else f"{conf.private:g}",
         "review": "two rounds; only approved questions are published"
         if conf.review == "required"
         else "skipped: questions that pass the panel are published without it",
+    }
+    if not those:
+        return always
+    return always | {
+        "rule": conf.rule.replace("_", " "),
+        "share held out": "all, as late contributions" if conf.late else f"{conf.private:g}",
         "system prompt of the exam": conf.prompt,
         "replies that were cut off before an answer": "count as no answer"
         if conf.accept_failures

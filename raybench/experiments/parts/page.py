@@ -38,7 +38,7 @@ def page(
     about, account = results["run"], results["fleet"]["this_session"]
     return report.parts(
         title=f"raybench: {plan.experiment}",
-        subtitle=f"roster {roster}, run {about['id']}",
+        subtitle=f"{f'roster {roster}, ' if plan.models else ''}run {about['id']}",
         results=results,
         columns=outcome.columns,
         sections=[
@@ -55,8 +55,8 @@ def page(
 
 
 def _models(plan: Plan, outcome: Outcome) -> list[report.Section]:
-    """Return the section that says who was asked, unless the experiment has it."""
-    if any(it.title == models.TITLE for it in outcome.sections):
+    """Return the section that says who was asked, unless the experiment has it or asks nobody."""
+    if not plan.models or any(it.title == models.TITLE for it in outcome.sections):
         return []
     text = "As they are configured. What the experiment sets itself is among its settings, below."
     return [models.section(plan.models, text)]

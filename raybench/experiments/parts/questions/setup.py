@@ -115,6 +115,8 @@ def planned(config: Config, data: Prepared) -> Plan:
     terms = Terms.of(config)
     if terms.conf.validate:
         return _self_check(config, data)
+    if not data.datasets:
+        return _without_questions(config, data)
     models = tuple(models_of(config))
     others = referees.others_of(config, data)
     engines = group_engines((*models, *others))
@@ -278,6 +280,20 @@ def _pythons(slots: Slots) -> str:
         if (other := places.python_of(slots.settings, profile)) != plain:
             told += f", {profile} ones in Python {other.version} (sandbox.scientific_python)"
     return told
+
+
+def _without_questions(config: Config, data: Prepared) -> Plan:
+    """Return the plan of a run that puts no question: it needs no model, engine or cluster."""
+    return Plan(
+        experiment=Terms.of(config).section,
+        models=(),
+        engines=(),
+        slots=0,
+        units=0,
+        unit="unit",
+        calls=Statement("plan.no_calls", "0: there is no question to ask"),
+        notes=data.notes,
+    )
 
 
 def _self_check(config: Config, data: Prepared) -> Plan:
