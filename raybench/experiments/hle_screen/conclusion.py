@@ -96,6 +96,7 @@ def concluded(
         "audits": [it.told() for it in audited],
         "dataset": conf.dataset,
         "revision": revision.number if revision else None,
+        "simulated": register.simulated,
         "sheets": [str(sheet.path) for sheet in written],
     }
     return Outcome(

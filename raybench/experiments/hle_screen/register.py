@@ -177,6 +177,12 @@ class Register:
         return frozenset(it.key for it in self if it.approved)
 
     @property
+    def simulated(self) -> bool:
+        """Tell whether simulated models had a say in a question that passed, or is published."""
+        said = any(it.simulated for it in self if it.panel == "accepted")
+        return said or bool(self.newest and self.newest.about.get("simulated"))
+
+    @property
     def waiting(self) -> list[Registered]:
         """Return the questions that need more reviews."""
         return [it for it in self if it.waits]

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 from helpers import raybench
 from screening import configured, fill, rows, screened
+from statements import code
 
 from raybench import cli
 from raybench.config import Config
 from raybench.experiments import hle_screen
+from raybench.tracking.leaderboard import alarms
 from raybench.tracking.plan import describe
 from raybench.types import Plan
 
@@ -61,6 +63,11 @@ def test_the_report_of_a_hand_in_lists_no_model(tmp_path: Path) -> None:
     results = json.loads((run / "results.json").read_text())
     assert (results["run"]["roster"], results["run"]["judges"], results["models"]) == (None, [], {})
     assert results["run"]["screening"]["revision"] == 1
+    # The panel was simulated, and the hand-in says so where its results begin.
+    (alarm,) = alarms(results)
+    assert code(alarm) == "alarm.simulated_screening"
+    assert done.stdout.lstrip().startswith(alarm)
+    assert alarm in (run / "leaderboard.md").read_text()
     for name in ("report.html", "leaderboard.md"):
         text = (run / name).read_text()
         assert not any(it in text for it in ("smollm2", "embedded", "temperature"))

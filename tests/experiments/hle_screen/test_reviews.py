@@ -23,6 +23,7 @@ from raybench.experiments.parts.questions import conditions
 from raybench.pipeline import datasets, revisions
 from raybench.pipeline.datasets import Selection
 from raybench.stats import intervals
+from raybench.tracking.leaderboard import alarms
 
 MARKS = dict.fromkeys("abcdefgh", "ww")
 public = partial(configured, private=0.0)
@@ -95,6 +96,10 @@ def test_nothing_is_published_before_its_second_round_approves_it(tmp_path: Path
     (part,) = stamped
     about = conditions.about(part, 1, None)
     assert (about["review"], about["unreviewed"]) == ("required", 0)
+    # The panel was simulated: results over the revision say so, whoever is asked.
+    assert outcome.about["screening"]["simulated"] is True
+    alarm = alarms({"run": {"data": {"hle": about}}, "simulated": False})
+    assert the("alarm.simulated_questions", alarm) == {"benchmarks": "hle"}
 
 
 @pytest.mark.parametrize(
