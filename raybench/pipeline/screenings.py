@@ -30,7 +30,9 @@ STATE_LABELS: Mapping[str, str] = {
     "rejected": "rejected",
 }
 """What people are told of a question's state, which states.jsonl has by name."""
-_RUNS, _DATASET = "runs", "hle_rolling"
+RUNS = "runs"
+"""The folder of runs where no other is named."""
+_DATASET = "hle_rolling"
 _PLAIN = re.compile(r"[\w./+@%-]+")
 """What Hydra reads as it stands, within a list or alone."""
 
@@ -111,7 +113,7 @@ def _places(dataset: str, runs_dir: str) -> list[str]:
 
 
 def _runs(runs_dir: str) -> list[str]:
-    return [] if runs_dir == _RUNS else [shlex.quote(f"runs_dir={_value(runs_dir)}")]
+    return [] if runs_dir == RUNS else [shlex.quote(f"runs_dir={_value(runs_dir)}")]
 
 
 def _value(text: str) -> str:

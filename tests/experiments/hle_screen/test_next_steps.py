@@ -1,17 +1,20 @@
 """What a screening tells people to do next: after each round, and when nothing waits."""
 
+import json
 import shlex
 from functools import partial
 from pathlib import Path
 
 import pytest
+from refusals import refused
 from screening import batch, configured, fill, private_sheet, rows, screened
 from statements import code, values
 
-from raybench import cli
-from raybench.config import Config
+from raybench import benchmarks, cli
+from raybench.config import Config, DataConf
 from raybench.experiments.parts.outcome import Outcome
-from raybench.pipeline import screenings
+from raybench.pipeline import datasets, screenings
+from raybench.pipeline.datasets import Selection
 
 MARKS = dict.fromkeys("abcdefgh", "ww")
 ROUNDS = {"Round 1", "Round 2", "Round 3", "To audit"}
@@ -135,3 +138,88 @@ def test_a_revision_that_only_holds_out_names_an_exam_over_what_it_holds_out(
     told = values(outcome.notes["Exam"])
     assert told["part"] == "private"
     assert composed(told["command"]).data.dir == str(tmp_path / "set" / "private" / "0001")
+
+
+# --------------------------------------------------------------------------------- too early
+
+
+def exam(folder: Path, **data: str | None) -> None:
+    """Prepare an exam over a dataset, next to the screenings of these tests."""
+    datasets.prepare(
+        [benchmarks.load("hle")],
+        DataConf(**{"source": "rolling", "dir": str(folder / "set")} | data),
+        Selection(),
+        folder / "exam",
+        runs_dir=folder / "runs",
+    )
+
+
+def recorded(config: Config, marks: dict[str, str]) -> Outcome:
+    """Screen candidates and leave the results that a finished run leaves."""
+    outcome, run = screened(config, marks)
+    told = {"run": {"screening": outcome.about["screening"]}}
+    (run / "results.json").write_text(json.dumps(told))
+    return outcome
+
+
+def test_an_exam_before_the_reviews_names_the_sheets_to_hand_in(tmp_path: Path) -> None:
+    outcome = recorded(public(tmp_path, rows("a")), MARKS)
+    command = values(outcome.notes["Hand in"])["command"]
+    with refused("data.unreviewed", "data.dir", given=str(tmp_path / "set")) as caught:
+        exam(tmp_path)
+    assert command in (caught.value.fix or "")
+    # The same where the exam looks at another folder, in which nothing was screened.
+    other = str(tmp_path / "other")
+    with refused("data.missing", "data.dir", given=other) as caught:
+        exam(tmp_path, dir=other)
+    fix = caught.value.fix or ""
+    assert command in fix
+    dataset, runs_dir = str(tmp_path / "set"), str(tmp_path / "runs")
+    assert screenings.exam_command(dataset, runs_dir=runs_dir) in fix
+
+
+def test_an_exam_over_another_folder_is_shown_the_published_questions(tmp_path: Path) -> None:
+    recorded(public(tmp_path, rows("a"), review="skip"), MARKS)
+    other = str(tmp_path / "other")
+    with refused("data.missing", "data.dir", given=other) as caught:
+        exam(tmp_path, dir=other)
+    fix = caught.value.fix or ""
+    dataset, runs_dir = str(tmp_path / "set"), str(tmp_path / "runs")
+    assert screenings.exam_command(dataset, runs_dir=runs_dir) in fix
+    assert "reviewed=" not in fix
+
+
+def test_where_nothing_waits_and_nothing_is_published_other_candidates_are_asked_for(
+    tmp_path: Path,
+) -> None:
+    recorded(public(tmp_path, rows("a")), {"a": "RR"})
+    for given, wrong in (("set", "data.unreviewed"), ("other", "data.missing")):
+        with refused(wrong, "data.dir") as caught:
+            exam(tmp_path, dir=str(tmp_path / given))
+        assert "candidates=FILE" in (caught.value.fix or "")
+        assert "reviewed=" not in (caught.value.fix or "")
+
+
+def test_the_newest_screening_of_a_dataset_counts_and_odd_results_do_not(tmp_path: Path) -> None:
+    config = public(tmp_path, rows("a"))
+    recorded(config, MARKS)
+    runs = tmp_path / "runs" / "hle_screen"
+    for name, text in (("2999", "{"), ("2998", '{"run": {}}'), ("2997", "[]")):
+        (runs / name).mkdir()
+        (runs / name / "results.json").write_text(text)
+    (found,) = screenings.find_datasets(tmp_path / "runs")
+    assert (found.folder, found.waits, found.published) == (config.hle_screen.dataset, True, False)
+    assert len(found.sheets) == 1
+    assert screenings.find_datasets(tmp_path / "none") == []
+
+
+@pytest.mark.parametrize("part", ["late", "private", "revisions"])
+def test_a_part_without_questions_names_the_parts_that_have_some(tmp_path: Path, part: str) -> None:
+    held_out = 0.0 if part == "private" else 1.0
+    config = configured(tmp_path, rows("a"), private=held_out, review="skip")
+    screened(config, MARKS)
+    empty = tmp_path / "set" / part / "0001"
+    with refused("data.missing", "data.dir", given=str(empty)) as caught:
+        exam(tmp_path, source="hub", dir=str(empty))
+    full = "revisions" if part == "private" else "private"
+    assert f"data.dir={tmp_path / 'set' / full / '0001'}" in (caught.value.fix or "")

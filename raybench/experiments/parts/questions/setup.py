@@ -52,7 +52,9 @@ def prepared(config: Config, folder: Path, read: Path | None = None) -> Prepared
     )
     asked = [benchmark for benchmark in chosen if benchmark.name not in unjudged]
     conf = config.data if read is None else DataConf(dir=str(read))
-    data = datasets.prepare(asked, conf, selection, folder, counted=read is None)
+    data = datasets.prepare(
+        asked, conf, selection, folder, counted=read is None, runs_dir=Path(config.runs_dir)
+    )
     data = data.without(unjudged)
     if not config.dry_run:  # a plan shows them itself
         for note in data.notes:
