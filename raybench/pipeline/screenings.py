@@ -26,7 +26,7 @@ STATE_LABELS: Mapping[str, str] = {
     "published": "published",
     "held_out": "held out",
     "revise": "to be revised",
-    "low_score": "not published because of a low score",
+    "low_score": "low score, not published",
     "rejected": "rejected",
 }
 """What people are told of a question's state, which states.jsonl has by name."""

@@ -168,7 +168,7 @@ def _exam(config: Config, revision: Revision | None) -> str:
     if part == "public":
         return Statement(
             "next.exam",
-            "the published questions can be asked now: {command}",
+            "the published questions can be asked now, of the roster that you name: {command}",
             command=screenings.exam_command(dataset, runs_dir=config.runs_dir),
         )
     return Statement(

@@ -141,7 +141,7 @@ def _kept(about: Mapping[str, Any]) -> str:
         "A run of the same settings bears the same ten characters at the end of its name: "
         f"{about['id'].rpartition('-')[2]}."
     )
-    if "reused" in about:
+    if "reused" in about and about.get("units", 1):
         text += (
             " Below the same runs_dir its replies are used once more: "
             f"{about['experiment']}.cache=false has models asked anew."

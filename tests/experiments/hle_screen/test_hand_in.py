@@ -71,4 +71,7 @@ def test_the_report_of_a_hand_in_lists_no_model(tmp_path: Path) -> None:
     for name in ("report.html", "leaderboard.md"):
         text = (run / name).read_text()
         assert not any(it in text for it in ("smollm2", "embedded", "temperature"))
+    page = (run / "report.html").read_text()
+    assert 'aria-label="Leaderboard"' not in page, "there is no model to list"
+    assert "hle_screen.cache" not in page
     assert "smollm2" not in done.stdout + done.stderr

@@ -12,6 +12,7 @@ from statements import code, values
 
 from raybench import benchmarks, cli
 from raybench.config import Config, DataConf
+from raybench.errors import Code
 from raybench.experiments.parts.outcome import Outcome
 from raybench.pipeline import datasets, screenings
 from raybench.pipeline.datasets import Selection
@@ -143,11 +144,11 @@ def test_a_revision_that_only_holds_out_names_an_exam_over_what_it_holds_out(
 # --------------------------------------------------------------------------------- too early
 
 
-def exam(folder: Path, **data: str | None) -> None:
+def exam(folder: Path, place: Path | None = None, source: str = "rolling") -> None:
     """Prepare an exam over a dataset, next to the screenings of these tests."""
     datasets.prepare(
         [benchmarks.load("hle")],
-        DataConf(**{"source": "rolling", "dir": str(folder / "set")} | data),
+        DataConf(source=source, dir=str(place or folder / "set")),
         Selection(),
         folder / "exam",
         runs_dir=folder / "runs",
@@ -169,9 +170,9 @@ def test_an_exam_before_the_reviews_names_the_sheets_to_hand_in(tmp_path: Path) 
         exam(tmp_path)
     assert command in (caught.value.fix or "")
     # The same where the exam looks at another folder, in which nothing was screened.
-    other = str(tmp_path / "other")
-    with refused("data.missing", "data.dir", given=other) as caught:
-        exam(tmp_path, dir=other)
+    other = tmp_path / "other"
+    with refused("data.missing", "data.dir", given=str(other)) as caught:
+        exam(tmp_path, other)
     fix = caught.value.fix or ""
     assert command in fix
     dataset, runs_dir = str(tmp_path / "set"), str(tmp_path / "runs")
@@ -180,9 +181,9 @@ def test_an_exam_before_the_reviews_names_the_sheets_to_hand_in(tmp_path: Path) 
 
 def test_an_exam_over_another_folder_is_shown_the_published_questions(tmp_path: Path) -> None:
     recorded(public(tmp_path, rows("a"), review="skip"), MARKS)
-    other = str(tmp_path / "other")
-    with refused("data.missing", "data.dir", given=other) as caught:
-        exam(tmp_path, dir=other)
+    other = tmp_path / "other"
+    with refused("data.missing", "data.dir", given=str(other)) as caught:
+        exam(tmp_path, other)
     fix = caught.value.fix or ""
     dataset, runs_dir = str(tmp_path / "set"), str(tmp_path / "runs")
     assert screenings.exam_command(dataset, runs_dir=runs_dir) in fix
@@ -193,9 +194,10 @@ def test_where_nothing_waits_and_nothing_is_published_other_candidates_are_asked
     tmp_path: Path,
 ) -> None:
     recorded(public(tmp_path, rows("a")), {"a": "RR"})
-    for given, wrong in (("set", "data.unreviewed"), ("other", "data.missing")):
+    cases: list[tuple[str, Code]] = [("set", "data.unreviewed"), ("other", "data.missing")]
+    for given, wrong in cases:
         with refused(wrong, "data.dir") as caught:
-            exam(tmp_path, dir=str(tmp_path / given))
+            exam(tmp_path, tmp_path / given)
         assert "candidates=FILE" in (caught.value.fix or "")
         assert "reviewed=" not in (caught.value.fix or "")
 
@@ -220,6 +222,6 @@ def test_a_part_without_questions_names_the_parts_that_have_some(tmp_path: Path,
     screened(config, MARKS)
     empty = tmp_path / "set" / part / "0001"
     with refused("data.missing", "data.dir", given=str(empty)) as caught:
-        exam(tmp_path, source="hub", dir=str(empty))
+        exam(tmp_path, empty, source="hub")
     full = "revisions" if part == "private" else "private"
     assert f"data.dir={tmp_path / 'set' / full / '0001'}" in (caught.value.fix or "")
