@@ -4,6 +4,7 @@ import json
 import shlex
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from refusals import refused
@@ -27,7 +28,7 @@ def handed_in(folder: Path, *sheets: str, **changes: object) -> Outcome:
     return screened(config, {})[0]
 
 
-def composed(command: str) -> Config:
+def composed(command: str) -> Any:
     """Return the configuration that a command asks for, as a shell would split it."""
     command = command.replace("ROSTER", "simulated").replace("JUDGE", "sim-judge")
     program, *arguments = shlex.split(command)

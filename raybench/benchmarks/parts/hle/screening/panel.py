@@ -126,7 +126,7 @@ def _beside_chance(
         )
     told = Statement(
         "panel.beside_chance",
-        "{right} of {known} attempts are right; of guesses {chance:.1%} would be",
+        "{right} of {known} attempts are right; guesses are right in {chance:.1%} of cases",
         right=right,
         known=known,
         chance=chance,
