@@ -197,7 +197,8 @@ def _own_problems(config: Config) -> Iterator[Problem]:
         yield from questioning.search_problems(config.hle_screen, config.roster)
     if (conf := questions(config)) is not None:
         yield from questioning.questions_problems(str(config.experiment), conf)
-        yield from questioning.referees_problems(str(config.experiment), conf, config.roster)
+        if asks_models(config):
+            yield from questioning.referees_problems(str(config.experiment), conf, config.roster)
 
 
 def asks_models(config: Config) -> bool:

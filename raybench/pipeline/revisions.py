@@ -135,7 +135,7 @@ def require_questions(folder: Path) -> None:
 
 def _empty(folder: Path, about: Mapping[str, Any], setting: str, given: object) -> Problem:
     """Say that a part of a revision holds no question, and how to ask the parts that hold some."""
-    dataset, part = folder.parents[1], _part_of(folder)
+    dataset, part = folder.parent.parent, _part_of(folder)
     others = [
         f"{_TITLES[it]} ({about[it]:,}) with data.dir={dataset / FOLDERS[it] / folder.name}"
         for it in _parts(about)

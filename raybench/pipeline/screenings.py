@@ -76,7 +76,7 @@ def hand_in_command(sheets: Sequence[str | Path], *, dataset: str, runs_dir: str
 
 def exam_command(dataset: str, *, runs_dir: str) -> str:
     """Return the command of an exam over what a dataset publishes, ready for a shell."""
-    where = [it.replace("dataset=", "data.dir=") for it in _places(dataset, runs_dir)]
+    where = _places(dataset, runs_dir, setting="data.dir")
     return " ".join(["python -m raybench +experiment=hle data=rolling", *where, ASKED])
 
 
@@ -105,10 +105,10 @@ def find_datasets(runs_dir: Path) -> list[ScreenedDataset]:
     return list(found.values())
 
 
-def _places(dataset: str, runs_dir: str) -> list[str]:
+def _places(dataset: str, runs_dir: str, setting: str = "dataset") -> list[str]:
     """Return the settings that name the dataset and the runs, without those that have defaults."""
     default = f"{runs_dir}/{_DATASET}"
-    given = [] if dataset == default else [shlex.quote(f"dataset={_value(dataset)}")]
+    given = [] if dataset == default else [shlex.quote(f"{setting}={_value(dataset)}")]
     return [*given, *_runs(runs_dir)]
 
 

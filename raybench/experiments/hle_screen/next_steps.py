@@ -79,8 +79,9 @@ def _rounds(config: Config, written: Sequence[Sheet]) -> dict[str, str]:
     return {
         "Round 1": Statement(
             "next.first_round",
-            "{questions:,} questions: fill in the rows with round=1, {rows} for each question and "
-            "one per reviewer. Rows with round=2 may stay blank: the next sheet asks for them",
+            "{counted}: fill in the rows with round=1, {rows} for each question and one per "
+            "reviewer. Rows with round=2 may stay blank: the next sheet asks for them",
+            counted=_counted(first),
             questions=first,
             rows=config.hle_screen.reviewers,
         )
@@ -88,30 +89,35 @@ def _rounds(config: Config, written: Sequence[Sheet]) -> dict[str, str]:
         else "",
         "Round 2": Statement(
             "next.second_round",
-            "{questions:,} questions: an organizer or an expert fills in the rows with round=2. "
-            "The column notes has the reviews of round 1. Accepted questions are published at the "
-            "hand-in",
+            "{counted}: an organizer or an expert fills in the rows with round=2. The column notes "
+            "has the reviews of round 1. Accepted questions are published at the hand-in",
+            counted=_counted(second),
             questions=second,
         )
         if second
         else "",
         "Round 3": Statement(
             "next.search",
-            "{questions:,} questions: a reviewer searches the web for the answer and fills in the "
-            "rows with round=3",
+            "{counted}: a reviewer searches the web for the answer and fills in the rows with "
+            "round=3",
+            counted=_counted(search),
             questions=search,
         )
         if search
         else "",
         "To audit": Statement(
             "next.audit",
-            "{questions:,} published questions: experts solve them and fill in the rows with "
-            "round=4",
+            "{counted} of those published: experts solve them and fill in the rows with round=4",
+            counted=_counted(audit),
             questions=audit,
         )
         if audit
         else "",
     }
+
+
+def _counted(questions: int) -> str:
+    return f"{questions:,} question{'s' * (questions != 1)}"
 
 
 def _hand_in(config: Config, written: Sequence[Sheet]) -> str:
@@ -132,8 +138,10 @@ def _nothing_waits(register: Register) -> str:
 
 def _declined(config: Config, register: Register) -> str:
     """Say which questions reviewers did not accept, and how a changed one comes back."""
+    # Without required reviews, only rejected questions leave what is published.
+    left = sorted(register.dropped - register.there.keys())
     keys = {
-        state: sorted(it for it in register.dropped if register.entries[it].decided.state == state)
+        state: [it for it in left if register.entries[it].decided.state == state]
         for state in _DECLINED
     }
     listed = [
@@ -168,7 +176,7 @@ def _exam(config: Config, revision: Revision | None) -> str:
     if part == "public":
         return Statement(
             "next.exam",
-            "the published questions can be asked now, of the roster that you name: {command}",
+            "an exam over the published questions, with the models of ROSTER: {command}",
             command=screenings.exam_command(dataset, runs_dir=config.runs_dir),
         )
     return Statement(

@@ -126,8 +126,9 @@ def _support(view: View, those: Sequence[Screened]) -> str:
     held = orders(view, ACCURACY) if rated[1:] else ""
     return Statement(
         "screening.support",
-        "{passed:,} of {tried:,} candidates that were tried pass this panel of {models} "
-        "({share:.0%}{ends}){left}. Other models may answer them.{panel}",
+        "{passed:,} of {tried:,} candidates that were tried pass this panel "
+        "({share:.0%}{ends}; models on the panel: {models}){left}. Other models may answer "
+        "them.{panel}",
         passed=passed,
         tried=len(those),
         models=len(view.ranked),

@@ -41,7 +41,7 @@ def test_the_plan_of_a_hand_in_has_no_model_and_no_engine(tmp_path: Path) -> Non
 def test_models_that_cannot_be_started_do_not_hinder_a_hand_in(tmp_path: Path) -> None:
     sheet, dataset = filled_in(tmp_path)
     gone = f"roster.models=[{{name: gone, weights: {tmp_path}/nowhere}}]"
-    plan = hle_screen.plan(asked_for(f"reviewed=[{sheet}]", dataset, gone, "judges=[]"))
+    plan = hle_screen.plan(asked_for(f"reviewed=[{sheet}]", dataset, gone, "judges=[nobody]"))
     assert plan.models == ()
 
 

@@ -44,7 +44,8 @@ def test_each_stage_tells_its_own_next_step(tmp_path: Path) -> None:
     config = public(tmp_path, rows("a", "b"))
     outcome, run = screened(config, MARKS)
     assert asked(outcome) == {"Round 1"}
-    assert values(outcome.notes["Round 1"]) == {"questions": 2, "rows": 2}
+    first_round = values(outcome.notes["Round 1"])
+    assert (first_round["questions"], first_round["rows"]) == (2, 2)
     assert not {"Exam", "Next", "Declined"} & outcome.notes.keys()
 
     first = fill(run / "review.csv", {"a": "accept 5"})
@@ -88,7 +89,9 @@ def test_the_command_takes_both_sheets_and_stands_in_the_guides(tmp_path: Path) 
         assert str(guide) in outcome.notes["Sheets"]
 
 
-@pytest.mark.parametrize("name", ["plain", "a b", "a,b", "[a]", "it's", 'say "a"', "ä$1", "a=b"])
+@pytest.mark.parametrize(
+    "name", ["plain", "a b", "a,b", "[a]", "it's", 'say "a"', "ä$1", "dataset=b"]
+)
 def test_commands_are_ready_for_a_shell_wherever_files_lie(name: str) -> None:
     sheets = [f"/tmp/{name}/review.csv", f"{name}-2.csv"]
     told = composed(screenings.hand_in_command(sheets, dataset=name, runs_dir=f"{name}/runs"))
@@ -128,6 +131,17 @@ def test_questions_that_reviewers_did_not_accept_are_named_with_the_way_back(
     outcome, _ = screened(public(tmp_path, changed), MARKS)
     assert "Declined" not in outcome.notes
     assert outcome.about["screening"]["states"] == {"passed_panel": 3, "first_round": 1}
+
+
+def test_a_question_that_stays_published_without_reviews_is_not_called_declined(
+    tmp_path: Path,
+) -> None:
+    _, run = screened(public(tmp_path, rows("a", "b"), review="skip"), MARKS)
+    sheet = fill(run / "review.csv", {"a": "revise 4", "b": "reject 0"})
+    outcome = handed_in(tmp_path, sheet, review="skip")
+    told = values(outcome.notes["Declined"])["questions"]
+    assert told == {"revise": [], "low_score": [], "rejected": ["b"]}
+    assert outcome.about["screening"]["states"]["published"] == 1
 
 
 def test_a_revision_that_only_holds_out_names_an_exam_over_what_it_holds_out(
