@@ -125,7 +125,7 @@ def _hand_in(config: Config, written: Sequence[Sheet]) -> str:
         return ""
     return Statement(
         "screening.hand_in",
-        "when the sheets are filled in, run {command}",
+        "when the sheets are filled in, run\n{command}",
         command=hand_in(config, written),
     )
 
@@ -154,8 +154,8 @@ def _declined(config: Config, register: Register) -> str:
     return Statement(
         "next.declined",
         "{listed}. These questions are not published; the sheets have the reviewers' comments. "
-        "After its author changed it, a question may come back under the same id, and passes the "
-        "panel and both rounds again: {command}. An unchanged question is refused",
+        "An unchanged question is refused. After its author changed it, a question may come back "
+        "under the same id, and passes the panel and both rounds again:\n{command}",
         listed="; ".join(listed),
         command=screenings.screen_command(
             *_AGAIN, dataset=config.hle_screen.dataset, runs_dir=config.runs_dir
@@ -176,12 +176,12 @@ def _exam(config: Config, revision: Revision | None) -> str:
     if part == "public":
         return Statement(
             "next.exam",
-            "an exam over the published questions, with the models of ROSTER: {command}",
+            "an exam over the published questions, with the models of ROSTER:\n{command}",
             command=screenings.exam_command(dataset, runs_dir=config.runs_dir),
         )
     return Statement(
         "next.exam_held_out",
-        "revision {number} publishes no question; this asks the ones that are held out: {command}",
+        "revision {number} publishes no question; this asks the held-out ones:\n{command}",
         number=revision.number,
         command=screenings.held_out_command(
             f"{dataset}/{FOLDERS[part]}/{revision.folder.name}", runs_dir=config.runs_dir

@@ -68,16 +68,21 @@ def show_leaderboard(
 
 
 def show_note(name: str, text: str, file: TextIO | None = None) -> None:
-    """Print what is to be said of a run below its table; words stay whole on a terminal."""
+    """Print what is to be said of a run below its table; words stay whole on a terminal.
+
+    What follows the first line of the text is a command: a terminal gets it unbroken, to be copied.
+    """
     out = file or sys.stdout
-    line = f"{name:<11} {text}"
+    line, *commands = f"{name:<11} {text}".split("\n")
     if is_terminal(out) and not is_logged():
         wide = shutil.get_terminal_size().columns
         hang = " " * 12
         line = textwrap.fill(
             line, wide, subsequent_indent=hang, break_long_words=False, break_on_hyphens=False
         )
-    write(out, printable(line))
+        write(out, printable("\n".join([line, *commands])))
+    else:
+        write(out, printable(" ".join([line, *commands])))
 
 
 def _bands(lines: Sequence[Row], columns: Sequence[Column], of: str, width: int) -> Iterator[Any]:

@@ -170,6 +170,19 @@ def test_notes_keep_their_words_whole_on_a_terminal(monkeypatch: pytest.MonkeyPa
     assert file.getvalue().count("\n") == 1
 
 
+def test_a_command_in_a_note_stays_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    out, file = Terminal(), io.StringIO()
+    command = "python -m raybench " + "key=value " * 9 + "last=1"
+    for to in (out, file):
+        show_note("Hand in", "with " * 12 + f"this\n{command}", to)
+    *told, last = out.getvalue().splitlines()
+    assert last == command
+    assert len(told) > 1 and max(map(len, told)) <= 40
+    (line,) = file.getvalue().splitlines()
+    assert line.endswith(f" {command}")
+
+
 def test_a_long_name_leaves_room_for_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in [("TERM", "xterm"), ("COLUMNS", "80"), ("NO_COLOR", "1")]:
         monkeypatch.setenv(name, value)
