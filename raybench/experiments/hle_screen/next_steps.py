@@ -29,7 +29,7 @@ _DECLINED: Mapping[str, str] = {
     "rejected": "rejected by reviewers",
 }
 """States in which reviewers leave a question that is not published."""
-_AGAIN = ("candidates=FILE", "roster=ROSTER", "judges=[JUDGE]")
+_AGAIN = ("candidates=FILE", "roster=ROSTER", "'judges=[JUDGE]'")
 
 
 def notes(config: Config, register: Register, written: Sequence[Sheet]) -> dict[str, str]:

@@ -273,7 +273,8 @@ class Register:
             "screening.reviews",
             "questions on the sheets that were handed in: {questions:,} ({told}){unknown}",
             questions=len(states),
-            told=in_words(counts) or "none is in this dataset",
+            told=in_words(counts)
+            or "none is in this dataset: name the one of the sheets with dataset=FOLDER",
             unknown=f". Not in this dataset, and ignored: {', '.join(unknown[:_NAMED])}{more}"
             if unknown
             else "",
