@@ -42,7 +42,8 @@ def of(config: Config) -> Iterator[Problem]:
             check_uri(config.tracking.uri)
         except ConfigurationError as error:
             yield from error.problems
-    if not found:  # the fleet's rules take a sound roster for granted
+    # The fleet's rules take a sound roster for granted.
+    if not found and schema.asks_models(config):
         from raybench import fleet
 
         models = [model.spec() for model in (*config.roster.models, *_judges(config))]

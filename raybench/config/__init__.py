@@ -86,6 +86,7 @@ __all__ = [
     "ServeConf",
     "SuiteConf",
     "TrackingConf",
+    "asks_models",
     "everybody",
     "judges",
     "learns",
@@ -196,7 +197,13 @@ def _own_problems(config: Config) -> Iterator[Problem]:
         yield from questioning.search_problems(config.hle_screen, config.roster)
     if (conf := questions(config)) is not None:
         yield from questioning.questions_problems(str(config.experiment), conf)
-        yield from questioning.referees_problems(str(config.experiment), conf, config.roster)
+        if asks_models(config):
+            yield from questioning.referees_problems(str(config.experiment), conf, config.roster)
+
+
+def asks_models(config: Config) -> bool:
+    """Tell whether models are asked: a screening without candidates only reads reviews."""
+    return config.experiment != "hle_screen" or config.hle_screen.candidates is not None
 
 
 def learns(config: Config) -> bool:

@@ -138,14 +138,17 @@ def prepare(
     into: Path,
     *,
     counted: bool = True,
+    runs_dir: Path | None = None,
 ) -> Prepared:
     """Write the chosen questions of each benchmark below a folder, after every row proved right.
 
-    Where they are not `counted` nobody expects as many as their publisher has. Raises
+    Where they are not `counted` nobody expects as many as their publisher has. Screenings below
+    `runs_dir` help to say what a dataset that is not published lacks. Raises
     ConfigurationError with all that is wrong, RunFailed where the hub does not answer or the
     questions cannot be written.
     """
-    if wrong := list(_problems(asked, conf, chosen)):
+    wrong = [*_problems(chosen), *sources.problems(conf, asked, runs_dir)]
+    if wrong:
         raise ConfigurationError(wrong)
     if sources.at_hub(conf):  # some is known before anything is fetched
         selection.check_languages(asked, chosen)
@@ -191,7 +194,7 @@ def _pictured(found: Sequence[tuple[Place, Survey]]) -> Iterator[str]:
             )
 
 
-def _problems(asked: Sequence[Benchmark], conf: DataConf, chosen: Selection) -> Iterator[Problem]:
+def _problems(chosen: Selection) -> Iterator[Problem]:
     if chosen.limit is not None and chosen.limit < 1:
         yield Problem(
             "setting.range",
@@ -200,7 +203,6 @@ def _problems(asked: Sequence[Benchmark], conf: DataConf, chosen: Selection) -> 
             given=chosen.limit,
             fix="it is 1 or more, or null for all",
         )
-    yield from sources.problems(conf, asked)
 
 
 def _of_each(asked: Sequence[Benchmark], work: Callable[[Benchmark], T]) -> list[T]:

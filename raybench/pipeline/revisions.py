@@ -36,6 +36,11 @@ Part = Literal["public", "private", "late"]
 """Of a dataset: published, held out, or held out as a late contribution."""
 FOLDERS: Mapping[Part, str] = {"public": "revisions", "private": "private", "late": "late"}
 """Of parts. Revisions of the first version have no late one."""
+_TITLES: Mapping[Part, str] = {
+    "public": "published questions",
+    "private": "held-out questions",
+    "late": "late contributions",
+}
 _PUBLIC, PRIVATE = FOLDERS["public"], FOLDERS["private"]
 PATIENCE = 60.0
 """Seconds to wait for another process that publishes."""
@@ -114,18 +119,41 @@ def published(folder: Path, number: int | None = None) -> Path:
     """
     number = _known(folder, number)
     here = written_once.at(folder / _PUBLIC, number)
-    rows, _ = written_once.read(here, QUESTIONS)
+    rows, about = written_once.read(here, QUESTIONS)
     if not rows:
-        raise ConfigurationError(
-            Problem(
-                "data.missing",
-                f"revision {number} of '{folder}' publishes no question",
-                setting="data.revision",
-                given=number,
-                fix="publish questions by a screening, or choose another revision",
-            )
-        )
+        raise ConfigurationError(_empty(here, about, "data.revision", number))
     return here
+
+
+def require_questions(folder: Path) -> None:
+    """Raise ConfigurationError where a folder is one of a revision, and holds no question."""
+    if written_once.is_one(folder):
+        about = written_once.about(folder)
+        if about.get(_part_of(folder)) == 0:
+            raise ConfigurationError(_empty(folder, about, "data.dir", str(folder)))
+
+
+def _empty(folder: Path, about: Mapping[str, Any], setting: str, given: object) -> Problem:
+    """Say that a part of a revision holds no question, and how to ask the parts that hold some."""
+    dataset, part = folder.parent.parent, _part_of(folder)
+    others = [
+        f"{_TITLES[it]} ({about[it]:,}) with data.dir={dataset / FOLDERS[it] / folder.name}"
+        for it in _parts(about)
+        if about[it]
+    ]
+    return Problem(
+        "data.missing",
+        f"revision {about['number']} of '{dataset}' has no {_TITLES[part]}",
+        setting=setting,
+        given=given,
+        fix=f"Ask its {', or its '.join(others)}"
+        if others
+        else "publish questions by a screening, or choose another revision",
+    )
+
+
+def _part_of(folder: Path) -> Part:
+    return next((part for part, name in FOLDERS.items() if name == folder.parent.name), "public")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +176,7 @@ def stamp(folder: Path) -> Stamp | None:
         return None
     about = written_once.about(folder)
     older = "unreviewed" not in about
-    part = next((part for part, name in FOLDERS.items() if name == folder.parent.name), "public")
-    count = int(about.get(part, 0)) if older else len(about["unreviewed"])
+    count = int(about.get(_part_of(folder), 0)) if older else len(about["unreviewed"])
     return Stamp("skip" if count else "required", count, older, bool(about.get("simulated")))
 
 

@@ -8,10 +8,11 @@ from raybench import benchmarks
 from raybench.benchmarks import Benchmark, Source
 from raybench.config import DataConf
 from raybench.errors import ConfigurationError, Problem, not_a_choice
-from raybench.paths import expanded
-from raybench.pipeline import hub_files, revisions
+from raybench.paths import exists, expanded
+from raybench.pipeline import hub_files, revisions, screenings
 from raybench.pipeline.files import ENDINGS, ending
 from raybench.pipeline.revisions import Stamp
+from raybench.pipeline.screenings import ScreenedDataset
 
 SAMPLES = "samples"
 """The origin of questions that are shipped with us."""
@@ -49,12 +50,17 @@ class Place:
     """What a revision says of how its questions came there."""
 
 
-def problems(conf: DataConf, asked: Sequence[Benchmark]) -> Iterator[Problem]:
-    """Yield what is wrong with where these benchmarks' questions are to come from."""
+def problems(
+    conf: DataConf, asked: Sequence[Benchmark], runs_dir: Path | None = None
+) -> Iterator[Problem]:
+    """Yield what is wrong with where these benchmarks' questions are to come from.
+
+    Below `runs_dir` lie the screenings that may have made a dataset.
+    """
     if conf.source not in _SOURCES:
         yield not_a_choice("data.source", conf.source, _SOURCES)
     elif conf.source == "rolling":
-        yield from _rolling_problems(conf)
+        yield from _rolling_problems(conf, runs_dir)
     elif conf.revision is not None and (conf.dir is None or not _grows(conf)):
         yield Problem(
             "setting.conflict",
@@ -76,7 +82,7 @@ def problems(conf: DataConf, asked: Sequence[Benchmark]) -> Iterator[Problem]:
         yield from _beside_problems(conf.beside, asked)
 
 
-def _rolling_problems(conf: DataConf) -> Iterator[Problem]:
+def _rolling_problems(conf: DataConf, runs_dir: Path | None) -> Iterator[Problem]:
     if conf.dir is None:
         yield Problem(
             "setting.missing",
@@ -92,29 +98,66 @@ def _rolling_problems(conf: DataConf) -> Iterator[Problem]:
             fix="leave one of them out",
         )
     elif not _grows(conf):
-        states = revisions.states(expanded(conf.dir))
-        if waiting := sum(states.values()):
-            told = ", ".join(f"{count} {name}" for name, count in states.items())
-            yield Problem(
-                "data.unreviewed",
-                f"'{conf.dir}' holds no revision yet: none of its {waiting} questions was approved "
-                f"by reviewers ({told.replace('_', ' ')})",
-                setting="data.dir",
-                given=conf.dir,
-                fix="hand in the review sheets (python -m raybench +experiment=hle_screen "
-                "reviewed=[SHEET]); for experiments, screen with review=skip, which publishes what "
-                "the panel passed",
-            )
-            return
-        yield Problem(
-            "data.missing",
-            f"'{conf.dir}' holds no revision yet",
-            setting="data.dir",
-            given=conf.dir,
-            fix="make one by a screening (python -m raybench +experiment=hle_screen "
-            "candidates=FILE) and the review of what it passed, or name the dataset of another "
-            "with data.dir=FOLDER",
+        known = screenings.find_datasets(runs_dir) if runs_dir else []
+        yield _unpublished(conf.dir, known, str(runs_dir or screenings.RUNS))
+
+
+def _unpublished(given: str, screened: Sequence[ScreenedDataset], runs_dir: str) -> Problem:
+    """Say what a dataset without a revision lacks, and which other dataset may be meant."""
+    folder = expanded(given).absolute()
+    known = {expanded(it.folder).absolute(): it for it in screened}
+    states = revisions.states(folder)
+    if states:
+        dataset = ScreenedDataset(
+            given, states, False, known[folder].sheets if folder in known else ()
         )
+        return Problem(
+            "data.unreviewed",
+            f"'{given}' has no published questions yet: reviewers have approved none of its "
+            f"{states.total():,} questions ({screenings.in_words(states)})",
+            setting="data.dir",
+            given=given,
+            fix=_review(dataset, runs_dir),
+        )
+    meant = next((it for it in known.values() if it.published or it.waits), None)
+    if meant is None:
+        fix = (
+            "Screen candidates and have reviewers approve them ("
+            + screenings.screen_command("candidates=FILE", dataset=given, runs_dir=runs_dir)
+            + "), or name the dataset of another screening with data.dir=FOLDER"
+        )
+    elif meant.published:
+        fix = (
+            f"The screening in '{meant.folder}' has published questions. Ask these: "
+            + screenings.exam_command(meant.folder, runs_dir=runs_dir)
+        )
+    else:
+        fix = (
+            f"The screening in '{meant.folder}' waits for reviews "
+            f"({screenings.in_words(meant.states)}). {_review(meant, runs_dir)}. Then ask its "
+            f"questions: {screenings.exam_command(meant.folder, runs_dir=runs_dir)}"
+        )
+    return Problem(
+        "data.missing",
+        f"'{given}' has no published questions: no screening has used this folder yet",
+        setting="data.dir",
+        given=given,
+        fix=fix,
+    )
+
+
+def _review(dataset: ScreenedDataset, runs_dir: str) -> str:
+    """Return what has to be done before the questions of a dataset are published."""
+    where = {"dataset": dataset.folder, "runs_dir": runs_dir}
+    if not dataset.waits:
+        command = screenings.screen_command("candidates=FILE", **where)
+        return f"No question waits for a review: screen revised or other candidates: {command}"
+    sheets = [it for it in dataset.sheets if exists(Path(it))]
+    return (
+        "Fill in the review sheets and hand them in: "
+        f"{screenings.hand_in_command(sheets, **where)}. For experiments only, a screening with "
+        "review=skip publishes without reviews"
+    )
 
 
 def _grows(conf: DataConf) -> bool:
@@ -186,6 +229,7 @@ def find(benchmark: Benchmark, conf: DataConf, languages: Container[str] = ()) -
         folder = expanded(conf.dir)
         if _grows(conf):
             folder = revisions.published(folder, conf.revision)
+        revisions.require_questions(folder)
         place = _in_folder(benchmark, folder, *_given(conf))
         stamp = revisions.stamp(folder)
         told = _STAND_INS if stamp and stamp.simulated else ""

@@ -204,7 +204,37 @@ def unsafe(results: Mapping[str, Any]) -> bool:
 def alarms(results: Mapping[str, Any]) -> list[str]:
     """Return what has to be read before any number is."""
     told = {SIMULATED: bool(results.get("simulated")), UNSAFE: unsafe(results)}
-    return [*(alarm for alarm, holds in told.items() if holds), *_overflowed(results)]
+    held = [alarm for alarm, holds in told.items() if holds]
+    return [*held, *_screened_by_simulated(results), *_overflowed(results)]
+
+
+def _screened_by_simulated(results: Mapping[str, Any]) -> list[str]:
+    """Return a warning where simulated models chose the questions, whoever answers them."""
+    run = results.get("run", {})
+    if run.get("screening", {}).get("simulated") and not results.get("simulated"):
+        return [
+            Statement(
+                "alarm.simulated_screening",
+                "simulated: simulated models screened questions of this dataset; real models may "
+                "answer them.",
+            )
+        ]
+    data = run.get("data")
+    names = [
+        name
+        for name, part in (data.items() if isinstance(data, Mapping) else ())
+        if isinstance(part, Mapping) and part.get("screened_by_simulated")
+    ]
+    if not names:
+        return []
+    return [
+        Statement(
+            "alarm.simulated_questions",
+            "simulated: simulated models screened the questions of {benchmarks}; scores on them "
+            "cannot be compared with scores on other questions.",
+            benchmarks=", ".join(names),
+        )
+    ]
 
 
 def _overflowed(results: Mapping[str, Any]) -> list[str]:

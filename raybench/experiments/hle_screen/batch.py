@@ -139,7 +139,7 @@ class Batch:
             )
         return Statement(
             "screening.audit",
-            "audit: {drawn:,} of {left:,} published questions that no audit has drawn",
+            "audit: {drawn:,} of the {left:,} published questions that no audit has drawn yet",
             drawn=min(conf.audit, len(left)),
             left=len(left),
         )
@@ -156,10 +156,10 @@ class Batch:
 
     def _why(self) -> Iterator[str]:
         for kind, those in self.kinds():
-            places = ", ".join(each.place for each in those[:_SHOWN])
+            places = "; ".join(map(str, those[:_SHOWN]))
             more = f" and {len(those) - _SHOWN:,} more" if len(those) > _SHOWN else ""
             yield f"  - {len(those):,}: {kind} ({places}{more})"
-        yield "Mend them, or name others; validate=true says of each what is wrong, and the mend"
+        yield "Fix them, or name others. validate=true lists every reason of each, with its fix"
 
 
 def _without(each: Entry, gone: Mapping[int, Statement]) -> Entry:

@@ -1,4 +1,4 @@
-"""What the settings of a screening keep it from telling, said before it runs."""
+"""The limits that the settings of a screening put on its evidence, reported before it runs."""
 
 from collections.abc import Iterable, Iterator
 
@@ -28,16 +28,16 @@ def of(config: Config, questions: Iterable[Row]) -> Iterator[str]:
     if by_chance and repeats == 1:
         yield Statement(
             "screening.one_attempt",
-            "rule=worse_than_chance compares repeated attempts with guesses, and each model has "
-            "one at a question: ask for more with repeats=N and a temperature above 0",
+            "rule=worse_than_chance compares repeated attempts with guesses, and each model makes "
+            "one attempt at a question: set repeats=N and a temperature above 0",
         )
     same = [model.name for model in models_of(config) if model.sampling.temperature == 0]
     if same and repeats > 1:
         yield Statement(
             "screening.alike",
-            "at temperature 0 attempts repeat one another: {repeats} of {models} at a question "
-            "tell little more than one does. Give a temperature above 0, or null for each model's "
-            "own",
+            "at temperature 0 a model's attempts are nearly alike: {repeats} attempts of {models} "
+            "at a question say little more than one. Set a temperature above 0, or null for each "
+            "model's own",
             repeats=repeats,
             models=", ".join(same),
         )
@@ -48,12 +48,12 @@ def review(config: Config) -> str:
     if config.hle_screen.review == "required":
         return Statement(
             "screening.review",
-            "what passes the panel waits for two rounds of review: only approved questions are "
-            "published",
+            "questions that pass the panel wait for two rounds of review: only approved questions "
+            "are published",
         )
     return Statement(
         "screening.no_review",
-        "deviation: what passes the panel is published without review, as for experiments "
+        "questions that pass the panel are published without review "
         "(hle_screen.review=skip): the revision says so, and so does every exam over it",
     )
 
@@ -62,7 +62,7 @@ def late() -> str:
     """Say where late contributions go."""
     return Statement(
         "screening.late",
-        "late contributions: what is approved of these goes to the second held-out set",
+        "late contributions: the approved ones go to the second held-out set",
     )
 
 
@@ -71,15 +71,15 @@ def search(config: Config) -> str:
     if pairs := config.hle_screen.search:
         return Statement(
             "screening.search",
-            "search check: {pairs}; what only the search answers goes to an audit",
+            "search check: {pairs}; a reviewer searches for questions that only the search answers",
             pairs=", ".join(
                 f"{one} with a search, {other} without" for one, other in pairs.items()
             ),
         )
     return Statement(
         "screening.no_search",
-        "no model with search tools is set: whether a search finds the answers is left to "
-        "reviewers (hle_screen.search={{SEARCHING: PLAIN}})",
+        "no model searches for the answers: only reviewers check that a search does not find them "
+        "(hle_screen.search={{SEARCHING: PLAIN}} sets a model with search tools)",
     )
 
 
@@ -89,7 +89,7 @@ def judging(config: Config) -> Iterator[str]:
     if own := [name for name in config.hle_screen.judges if name in asked]:
         yield Statement(
             "screening.judges_itself",
-            "{judges} {verb} among others: a judge that is not of the panel does not",
+            "{judges} {verb}: choose a judge that is not in the panel",
             judges=" and ".join(own),
             verb="judges itself" if len(own) == 1 else "judge themselves",
         )

@@ -23,11 +23,10 @@ def plan(batch: Batch) -> Plan:
 def check(batch: Batch) -> None:
     """Print what is wrong and what reviewers should look at; raise RunFailed where any is wrong."""
     for each in batch.entries:
-        name = f"{each.place} ({each.key})" if each.key else each.place
         for reason in each.candidate.reasons:
-            console.out(f"{name}: {reason}")
+            console.out(f"{each}: {reason}")
         for note in each.candidate.notes if each.candidate.valid else ():
-            console.out(f"{name}: note: {note}")
+            console.out(f"{each}: note: {note}")
     console.out(batch.told())
     if wrong := len(batch.invalid):
         raise RunFailed(

@@ -1,19 +1,20 @@
 """The last lines of a screening in the terminal: its outcome, its files, and what is next."""
 
-import shlex
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from raybench.config import Config
-from raybench.experiments.hle_screen import caveats, sets
+from raybench.experiments.hle_screen import caveats, next_steps, sets
 from raybench.experiments.hle_screen.audits import Audit
 from raybench.experiments.hle_screen.batch import Batch
 from raybench.experiments.hle_screen.publication import Published
-from raybench.experiments.hle_screen.register import Register, in_words
+from raybench.experiments.hle_screen.register import Register
 from raybench.experiments.hle_screen.sets import Screened
+from raybench.experiments.hle_screen.sheets import Sheet
 from raybench.pipeline import revisions
 from raybench.pipeline.revisions import Part, Revision
+from raybench.pipeline.screenings import in_words
 from raybench.statements import Statement
 
 
@@ -23,42 +24,30 @@ def notes(
     those: Sequence[Screened],
     published: Published,
     run: Path,
-    written: Sequence[Path],
+    written: Sequence[Sheet],
 ) -> dict[str, str]:
     """Return the lines at the end, by short names."""
     register = published.register
     accepted, rejected, undecided = (sets.of(those, name) for name in sets.DECISIONS)
     parts, revision = Counter(register.there.get(each.key) for each in accepted), register.newest
-    untried = len(batch.valid) - len(those)
-    left = f", {untried:,} not tried" if untried else ""
     there = [*(f"{it}.jsonl" for it in sets.DECISIONS if those), sets.INVALID]
     found = {
-        "Candidates": f"{len(batch.entries):,}: {len(batch.invalid):,} invalid, {len(those):,} "
-        f"tried{left}"
-        if batch.entries
-        else "",
+        "Candidates": _candidates(batch, len(those)) if batch.entries else "",
         "Passed": _passed(len(accepted), parts, rejected=len(rejected), undecided=len(undecided))
         if those
         else "",
-        "Sets": f"{run}/: {', '.join(there)}" if batch.entries else "",
+        "Sets": f"{', '.join(there)} in {run}" if batch.entries else "",
         "Removed": _removed(batch) if batch.standing.removed else "",
         "Reviews": register.note(batch.reviews) if batch.reviews.filled else "",
-        "Questions": f"{in_words(register.counts())} ({config.hle_screen.dataset}/"
-        f"{revisions.STATES})"
-        if register.entries
-        else "",
+        "Questions": _questions(config, register) if register.entries else "",
         "Revision": _revision(config, run, revision),
-        "Review": caveats.review(config),
+        "Review": caveats.review(config) if those or config.hle_screen.review == "skip" else "",
         "Search": caveats.search(config) if those else "",
         "Still there": _left(batch, register, accepted),
-        "To review": f"{' and '.join(map(str, written))}: fill them in, then run "
-        f"python -m raybench +experiment=hle_screen reviewed=[SHEET]{_where(config, 'dataset')}"
-        if written
-        else "",
-        "Next": _next(config) if revision and revision.public else "",
         "Audit": last_audit(published.audits),
         "Back to review": _back(published.left),
         "Beware": "; ".join(batch.caveats(config)) if those else "",
+        **next_steps.notes(config, register, written),
     }
     return {name: text for name, text in found.items() if text}
 
@@ -100,18 +89,32 @@ def _back(left: Sequence[str]) -> str:
         return ""
     return Statement(
         "screening.back_to_review",
-        "{questions:,} that an earlier revision published without an approval: they are in this "
-        "one no more, and wait for review",
+        "{questions:,} questions that an earlier revision published without an approval: this "
+        "revision does not have them, and they wait for review",
         questions=len(left),
+    )
+
+
+def _candidates(batch: Batch, tried: int) -> str:
+    untried = len(batch.valid) - tried
+    return Statement(
+        "screening.batch",
+        "{candidates:,} candidates: {tried:,} were tried by the panel, {invalid:,} are "
+        "invalid{reasons}{left}",
+        candidates=len(batch.entries),
+        tried=tried,
+        invalid=len(batch.invalid),
+        reasons=f" ({sets.INVALID} has the reasons)" if batch.invalid else "",
+        left=f", {untried:,} are valid and were not tried" if untried else "",
     )
 
 
 def _passed(accepted: int, parts: Counter[Part | None], *, rejected: int, undecided: int) -> str:
     return Statement(
         "screening.passed",
-        "{accepted:,} passed the panel ({waiting:,} wait for review, {published:,} published, "
-        "{private:,} held out, {late:,} held out as late), {rejected:,} rejected, "
-        "{undecided:,} undecided",
+        "{accepted:,} candidates passed the panel: {waiting:,} wait for review, {published:,} are "
+        "published, {private:,} are held out, {late:,} are held out as late contributions. "
+        "{rejected:,} were answered by the panel and are rejected, {undecided:,} are undecided",
         accepted=accepted,
         waiting=parts[None],
         published=parts["public"],
@@ -122,23 +125,36 @@ def _passed(accepted: int, parts: Counter[Part | None], *, rejected: int, undeci
     )
 
 
+def _questions(config: Config, register: Register) -> str:
+    counts = register.counts()
+    return Statement(
+        "screening.questions",
+        "the dataset has {questions:,} questions ({states}); {file} has the state of each",
+        questions=sum(counts.values()),
+        states=in_words(counts),
+        file=f"{config.hle_screen.dataset}/{revisions.STATES}",
+        counts=counts,
+    )
+
+
 def _removed(batch: Batch) -> str:
     return Statement(
         "screening.removed",
-        "{questions:,} that reviewers decided against",
+        "{questions:,} questions leave the dataset because reviewers decided against them",
         questions=len(batch.standing.removed),
     )
 
 
 def _revision(config: Config, run: Path, revision: Revision | None) -> str:
     if revision is None:
-        return Statement("screening.no_revision", "none: nothing was approved yet")
+        return Statement("screening.no_revision", "none yet: no question is approved")
     return Statement(
         "screening.revision",
-        "{number}{same}: {public:,} question{s} in {folder}, {private:,} held out in "
-        "{dataset}/private, {late:,} late ones in {dataset}/late{unreviewed}{unsearched}",
+        "{number}{same}: {public:,} question{s} published in {folder}, {private:,} held out in "
+        "{dataset}/private, {late:,} held out as late contributions in "
+        "{dataset}/late{unreviewed}{unsearched}",
         number=revision.number,
-        same="" if revision.about["run"] == run.name else " (as it was)",
+        same="" if revision.about["run"] == run.name else " (unchanged)",
         public=len(revision.public),
         s="s" * (len(revision.public) != 1),
         folder=revision.folder,
@@ -163,18 +179,8 @@ def _left(batch: Batch, register: Register, accepted: Sequence[Screened]) -> str
         return ""
     return Statement(
         "screening.still_there",
-        "{questions:,} that this run accepted when it was concluded otherwise: {names}. A review "
-        "sheet that rejects them takes them out",
+        "{questions:,} questions that this run accepted when it was concluded with other settings "
+        "stay in the dataset: {names}. A review sheet that rejects them takes them out",
         questions=len(left),
         names=", ".join(left),
     )
-
-
-def _next(config: Config) -> str:
-    where = _where(config, "data.dir")
-    return f"python -m raybench +experiment=hle data=rolling{where} roster=… judges=[…]"
-
-
-def _where(config: Config, setting: str) -> str:
-    dataset = config.hle_screen.dataset
-    return "" if dataset == "runs/hle_rolling" else f" {setting}={shlex.quote(dataset)}"

@@ -1,6 +1,6 @@
 """What came out of a screening: the sets, the next revision, sheets for reviewers, and numbers."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -12,12 +12,13 @@ from raybench.benchmarks.parts.hle.screening import attempts
 from raybench.benchmarks.parts.scores import Rules
 from raybench.config import Config
 from raybench.experiments.hle.report import judges
-from raybench.experiments.hle_screen import closing_notes, report, sets, sheets
+from raybench.experiments.hle_screen import closing_notes, next_steps, report, sets, sheets
 from raybench.experiments.hle_screen.audits import Audit
 from raybench.experiments.hle_screen.batch import Batch
 from raybench.experiments.hle_screen.publication import publish
 from raybench.experiments.hle_screen.register import Register
 from raybench.experiments.hle_screen.reviewed import FILE as REVIEWED
+from raybench.experiments.hle_screen.sheets import Sheet
 from raybench.experiments.parts import models as models_asked
 from raybench.experiments.parts.outcome import Outcome
 from raybench.experiments.parts.questions import conditions, reading, token_limits
@@ -96,6 +97,8 @@ def concluded(
         "audits": [it.told() for it in audited],
         "dataset": conf.dataset,
         "revision": revision.number if revision else None,
+        "simulated": register.simulated,
+        "sheets": [str(sheet.path) for sheet in written],
     }
     return Outcome(
         metrics=found,
@@ -116,20 +119,33 @@ def concluded(
             "screening": told,
             "reused": ledger.reused,
             "data": about,
-            "judges": conf.judges,
+            "judges": conf.judges if those else [],
             **limits,
-            **conditions.deviations(config, data),
-            **conditions.listed_deviations(config, data),
+            **(_deviations(config, data) if those else {}),
         },
-        settings=conditions.settings(config) | report.settings(conf),
+        settings=(conditions.settings(config) if those else {}) | report.settings(conf, those),
         notes={
-            **conditions.narrowed(config, data),
-            **token_limits.notes(limits),
+            **(_asking(config, exam, data, ledger, limits) if those else {}),
             **closing_notes.notes(config, batch, those, published, run, written),
-            **(judges.notes(exam, panel, conf.judges) if those else {}),
-            **(conditions.closing(config, data, ledger.reused, len(ledger.done)) if those else {}),
         },
     )
+
+
+def _deviations(config: Config, data: Prepared) -> dict[str, Any]:
+    return {**conditions.deviations(config, data), **conditions.listed_deviations(config, data)}
+
+
+def _asking(
+    config: Config, exam: Exam, data: Prepared, ledger: Ledger, limits: Mapping[str, Any]
+) -> dict[str, str]:
+    """Return what there is to say of how models were asked, by short names."""
+    conf = config.hle_screen
+    return {
+        **conditions.narrowed(config, data),
+        **token_limits.notes(limits),
+        **judges.notes(exam, configuration.panel(conf, config.roster), conf.judges),
+        **conditions.closing(config, data, ledger.reused, len(ledger.done)),
+    }
 
 
 def _read(section: Section, hidden: Collection[str]) -> Section:
@@ -138,7 +154,7 @@ def _read(section: Section, hidden: Collection[str]) -> Section:
     return replace(section, text=f"{section.text} {HIDDEN}")
 
 
-def _sheets(config: Config, register: Register, audited: Sequence[Audit], run: Path) -> list[Path]:
+def _sheets(config: Config, register: Register, audited: Sequence[Audit], run: Path) -> list[Sheet]:
     """Write the sheets of all that waits for review, and of the audit that this run drew.
 
     What is held out is reviewed where it lies.
@@ -153,4 +169,6 @@ def _sheets(config: Config, register: Register, audited: Sequence[Audit], run: P
     found = [sheets.write(folder, of, reviewers) for folder, of in halves.items()]
     drawn = [register.entries[key] for it in audited if it.run == run.name for key in it.verdicts]
     found.append(sheets.write(run, drawn, reviewers, name=sheets.AUDITED))
-    return [path for path in found if path is not None]
+    written = [sheet for sheet in found if sheet is not None]
+    sheets.write_guides(written, next_steps.hand_in(config, written))
+    return written

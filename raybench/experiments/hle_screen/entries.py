@@ -47,6 +47,10 @@ class Entry:
         """Return where it stands, in words."""
         return f"{self.file}, {files.unit(self.file)} {self.line}"
 
+    def __str__(self) -> str:
+        """Return where it stands, and its id if it has one."""
+        return f"{self.place} ({self.key})" if self.key else self.place
+
 
 def paths(given: str) -> list[Path]:
     """Return the files that hold candidates.
@@ -87,7 +91,7 @@ def paths(given: str) -> list[Path]:
                 f"hle_screen.candidates: '{given}' has none of the endings {kinds}",
                 setting="hle_screen.candidates",
                 given=given,
-                fix="name it so",
+                fix="rename it",
             )
         )
     return [path]
@@ -120,5 +124,5 @@ def checked(there: Sequence[Read], existing: Rows) -> list[Entry]:
 
 
 def _unreadable(each: Read) -> Candidate:
-    why = f"the {files.unit(each.file)} {each.row}: mend it, or take it out"
+    why = f"the {files.unit(each.file)} {each.row}: fix it, or remove it"
     return Candidate({}, (why,), ())

@@ -24,6 +24,7 @@ from raybench.experiments.hle_screen.reviewed import Reviews
 from raybench.pipeline import revisions, whole
 from raybench.pipeline.digests import digest
 from raybench.pipeline.revisions import STATES, Part, Revision
+from raybench.pipeline.screenings import in_words
 from raybench.pipeline.written_once import Row, Rows
 from raybench.reading import from_json
 from raybench.statements import Statement
@@ -184,6 +185,12 @@ class Register:
         return frozenset(it.key for it in self if it.approved)
 
     @property
+    def simulated(self) -> bool:
+        """Tell whether simulated models had a say in a question that passed, or is published."""
+        said = any(it.simulated for it in self if it.panel == "accepted")
+        return said or bool(self.newest and self.newest.about.get("simulated"))
+
+    @property
     def waiting(self) -> list[Registered]:
         """Return the questions that need more reviews."""
         return [it for it in self if it.waits]
@@ -272,11 +279,14 @@ class Register:
         more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
         return Statement(
             "screening.reviews",
-            "{questions:,} question{s} on the sheets: {told}{unknown}",
+            "{questions:,} question{s} on the sheets that were handed in: {told}{unknown}",
             questions=len(states),
             s="s" * (len(states) != 1),
-            told=in_words(counts) or "none of this dataset",
-            unknown=f". Not in the dataset: {', '.join(unknown[:_NAMED])}{more}" if unknown else "",
+            told=in_words(counts)
+            or "none is in this dataset: name the one of the sheets with dataset=FOLDER",
+            unknown=f". Not in this dataset, and ignored: {', '.join(unknown[:_NAMED])}{more}"
+            if unknown
+            else "",
             states=dict(counts),
             left_alone=unknown,
         )
@@ -288,13 +298,6 @@ class Register:
     def write_states(self, folder: Path) -> None:
         """Write what anybody may read. Raises RunFailed."""
         _write(folder / STATES, self.states(), folder)
-
-
-def in_words(counts: Mapping[str, int]) -> str:
-    """Say how many questions are in which state."""
-    return ", ".join(
-        f"{count:,} {_STATES.get(name, name.replace('_', ' '))}" for name, count in counts.items()
-    )
 
 
 def rows_of(entries: Iterable[Registered], part: Part) -> Rows:

@@ -6,6 +6,7 @@ from typing import Any
 
 from raybench.benchmarks.parts.hle.exam import Exam
 from raybench.benchmarks.parts.hle.screening import attempts
+from raybench.benchmarks.parts.hle.screening.rubric import GOOD
 from raybench.config import HleScreenConf
 from raybench.experiments.hle.report import fates
 from raybench.experiments.hle_screen import sets
@@ -19,6 +20,7 @@ from raybench.experiments.parts.questions import scores
 from raybench.experiments.parts.questions.supported import orders
 from raybench.experiments.parts.questions.view import View
 from raybench.pipeline import revisions
+from raybench.pipeline.screenings import STATE_LABELS
 from raybench.statements import Statement
 from raybench.stats import intervals
 from raybench.tracking import plots
@@ -37,20 +39,23 @@ _MOST = 2000
 """Candidates whose evidence is on the page; the files have that of all."""
 _MEANINGS: Mapping[str, str] = {
     "candidate": "the panel could not decide: too few attempts have a verdict",
-    "passed_panel": "waits for the first round of review",
-    "first_round": "good in the first round, waits for the approval of the second",
-    "to_audit": "approved, and a person has to search for it: a model with a search answered it",
-    "approved": "approved, and in the next revision",
-    "published": "in the newest revision",
-    "held_out": "held out by the newest revision",
-    "revise": "a reviewer wants it revised; it comes back as a candidate with the same id",
-    "low_score": "the mean score of a round is below good",
-    "rejected": "answered by the panel, or rejected by reviewers",
+    "passed_panel": "passed the panel and waits for round 1 of review",
+    "first_round": "has good scores in round 1 and waits for round 2",
+    "to_audit": "approved, but a model with search tools answered it: a reviewer has to search for "
+    "the answer (round 3)",
+    "approved": "approved; the next revision has it",
+    "published": "published in the newest revision",
+    "held_out": "held out in the newest revision",
+    "revise": "a reviewer asks for changes; a changed version may come back as a candidate with "
+    "the same id",
+    "low_score": f"the mean score of a round is below {GOOD}: not published; a changed version may "
+    "come back as a candidate with the same id",
+    "rejected": "answered by the panel, or rejected by reviewers: not published",
 }
 BIAS = (
-    "Accuracies are over all candidates that were tried. Those that pass are chosen because this "
-    "panel failed them: its accuracy on them is near 0 by that choice alone, and says nothing of "
-    "models beside others that were not of the panel."
+    "Accuracies are over all candidates that were tried. Candidates pass because this panel failed "
+    "them. Its accuracy on them is therefore near 0 and cannot be compared with the accuracy of "
+    "other models."
 )
 
 
@@ -93,7 +98,7 @@ def sections(
     if kinds := batch.kinds():
         yield Section(
             "Why candidates are invalid",
-            f"{sets.INVALID} has every reason of each, with its mend.",
+            f"{sets.INVALID} lists every reason of each candidate, with its fix.",
             table=Table(
                 ("reason", "candidates", "the first of them"),
                 [(kind, len(of), of[0].place) for kind, of in kinds],
@@ -116,13 +121,14 @@ def _support(view: View, those: Sequence[Screened]) -> str:
     passed, undecided = (len(sets.of(those, name)) for name in ("accepted", "undecided"))
     share = intervals.share(passed, len(those), over="candidates that were tried")
     ends = f", 95 % from {share.ci95[0]:.0%} to {share.ci95[1]:.0%}" if share.ci95 else ""
-    left = f"; of {undecided:,} nothing is decided" if undecided else ""
+    left = f"; {undecided:,} are undecided" if undecided else ""
     rated = [it for it in view.ranked if view.metrics[it][ACCURACY].value is not None]
     held = orders(view, ACCURACY) if rated[1:] else ""
     return Statement(
         "screening.support",
-        "{passed:,} of {tried:,} candidates that were tried pass this panel of {models} "
-        "({share:.0%}{ends}){left}. That other models fail on them does not follow.{panel}",
+        "{passed:,} of {tried:,} candidates that were tried pass this panel "
+        "({share:.0%}{ends}; models on the panel: {models}){left}. Other models may answer "
+        "them.{panel}",
         passed=passed,
         tried=len(those),
         models=len(view.ranked),
@@ -160,9 +166,9 @@ def _funnel(batch: Batch, those: Sequence[Screened], register: Register) -> Sect
                 (step, count, count / total if total else None, of or None)
                 for step, count, total, of in steps
             ],
-            caption="Undecided: too few attempts have a verdict to tell. Run again for those that "
-            "got no reply; raise max_tokens for those that were cut, or take them for no answer "
-            "with accept_failures=true.",
+            caption="Undecided: too few attempts have a verdict. Run again to ask for missing "
+            "replies. Raise max_tokens if replies were cut off, or count those as no answer with "
+            "accept_failures=true.",
         ),
     )
 
@@ -217,10 +223,8 @@ def _evidence(those: Sequence[Screened]) -> Section:
     more = len(rows) - _MOST
     return Section(
         "The evidence",
-        f"The first {_MOST:,}; the files have that of the other {more:,}." if more > 0 else "",
-        table=Table(
-            ("candidate", "decision", "", "attempts that are right", "evidence"), rows[:_MOST]
-        ),
+        f"The first {_MOST:,} candidates; the files have the other {more:,}." if more > 0 else "",
+        table=Table(("candidate", "decision", "", "right attempts", "evidence"), rows[:_MOST]),
         folded=f"The evidence on {min(len(rows), _MOST):,} candidates",
     )
 
@@ -249,8 +253,8 @@ def _search(conf: HleScreenConf, those: Sequence[Screened]) -> Section:
     return Section(
         SEARCH,
         "A question is potentially searchable if a model with search tools answers it and the same "
-        "model without them does not. It is approved only after a person searched for it in vain "
-        "(round 3 of the review sheet).",
+        "model without them does not. It is approved only after a reviewer searched for the answer "
+        "and did not find it (round 3 of the review sheet).",
         table=Table(
             ("with search tools", "without", "passed the panel", "searchable", "no verdict"), rows
         ),
@@ -297,9 +301,9 @@ def _states(register: Register) -> Section:
         "",
         table=Table(
             ("state", "questions", "meaning"),
-            [(name.replace("_", " "), count, _MEANINGS[name]) for name, count in counts.items()],
-            caption=f"Of all screenings into this dataset. {revisions.STATES} there has the state "
-            "of each question, with the reason.",
+            [(name, count, _MEANINGS[name]) for name, count in counts.items()],
+            caption="All questions of the dataset, whichever screening they come from. "
+            f"{revisions.STATES} in its folder has the state of each, with the reason.",
         ),
     )
 
@@ -313,7 +317,7 @@ def _reviews(batch: Batch, register: Register) -> Section:
             [
                 (
                     it["id"],
-                    str(it["state"]).replace("_", " "),
+                    STATE_LABELS[it["state"]],
                     it["why"],
                     it["reviews"],
                     "; ".join(it["disagreements"]) or None,
@@ -326,17 +330,21 @@ def _reviews(batch: Batch, register: Register) -> Section:
     )
 
 
-def settings(conf: HleScreenConf) -> dict[str, str]:
-    """Return the screening's own settings that its sets depend on, in words."""
-    return {
-        "candidates": conf.candidates or "none: only what reviewers decided",
-        "rule": conf.rule.replace("_", " "),
-        "share held out": "all, as late contributions" if conf.late else f"{conf.private:g}",
+def settings(conf: HleScreenConf, those: Sequence[Screened]) -> dict[str, str]:
+    """Return the screening's own settings that what came out depends on, in words."""
+    always = {
+        "candidates": conf.candidates or "none: only reviews were read",
         "review": "two rounds; only approved questions are published"
         if conf.review == "required"
-        else "skipped: what passes is published without it",
+        else "skipped: questions that pass the panel are published without it",
+    }
+    if not those:
+        return always
+    return always | {
+        "rule": conf.rule.replace("_", " "),
+        "share held out": "all, as late contributions" if conf.late else f"{conf.private:g}",
         "system prompt of the exam": conf.prompt,
-        "replies that were cut, or did not fit, before an answer": "count as no answer"
+        "replies that were cut off before an answer": "count as no answer"
         if conf.accept_failures
         else "leave a question undecided",
     }

@@ -22,10 +22,10 @@ from raybench.types import ScreeningRule
 DECISIONS: tuple[Decision, ...] = ("accepted", "rejected", "undecided")
 INVALID = "invalid.jsonl"
 OTHER_REASONS = (
-    "the other reasons are withheld, for they may repeat a question that is held out: "
-    "validate=true tells them"
+    "the other reasons are withheld, because they may repeat a held-out question: validate=true "
+    "prints them"
 )
-WITHHELD = "not told here, for it may repeat a question that is held out: the journal has it"
+WITHHELD = "withheld, because it may repeat a held-out question: the journal has it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from raybench.paths import expanded
 from raybench.pipeline import revisions, store, written_once
 from raybench.pipeline.digests import digest
 from raybench.pipeline.revisions import Part, Revision
+from raybench.pipeline.screenings import STATE_LABELS
 from raybench.pipeline.written_once import Row, Rows
 from raybench.statements import Statement
 
@@ -75,12 +76,16 @@ class Standing:
             tuple(it.row for it in others if it.active),
             removed,
             {
-                said(it.row): _not_approved(it.decided.state)
+                said(it.row): _not_approved(it.key, it.decided.state)
                 for it in others
                 if it.key in register.dropped
             }
-            | {said(it.row): _left(f"in revision {it.number}") for it in gone}
-            | {said(row): _left("now") for row in rows if str(row["id"]) in removed},
+            | {said(it.row): _left(str(it.row["id"]), f"in revision {it.number}") for it in gone}
+            | {
+                said(row): _left(key, "by the reviews that are handed in now")
+                for row in rows
+                if (key := str(row["id"])) in removed
+            },
             parts,
         )
 
@@ -129,21 +134,24 @@ def _before(folder: Path, revision: Revision | None, own: Collection[str]) -> Re
     return revision
 
 
-def _left(when: str) -> Statement:
+def _left(key: str, when: str) -> Statement:
     return Statement(
         "screening.back",
-        "'question' left the dataset {when}, and comes back as it was: change what reviewers "
-        "found, or leave it out",
+        "'question' is unchanged from '{id}', which left the dataset {when}: change what reviewers "
+        "found and keep that id, or remove it from the file",
+        id=key,
         when=when,
     )
 
 
-def _not_approved(state: str) -> Statement:
+def _not_approved(key: str, state: str) -> Statement:
     return Statement(
         "screening.not_approved",
-        "'question' was not approved by reviewers ({state}), and comes back as it was: change what "
-        "they found, or leave it out",
-        state=state.replace("_", " "),
+        "'question' is unchanged from '{id}', which reviewers did not approve ({label}): change "
+        "what they found and keep that id, or remove it from the file",
+        id=key,
+        state=state,
+        label=STATE_LABELS[state],
     )
 
 

@@ -43,7 +43,7 @@ def page(
     remarks = {name: text for name, text in outcome.notes.items() if text != outcome.answer}
     return report.parts(
         title=f"raybench: {plan.experiment}",
-        subtitle=f"roster {roster}, run {about['id']}",
+        subtitle=f"{f'roster {roster}, ' if plan.models else ''}run {about['id']}",
         results=results,
         columns=outcome.columns,
         sections=[
@@ -68,8 +68,8 @@ def conditions(remarks: Mapping[str, str]) -> str:
 
 
 def _models(plan: Plan, outcome: Outcome) -> list[report.Section]:
-    """Return the section that says who was asked, unless nobody was or the experiment has it."""
-    if not outcome.counts or any(it.title == models.TITLE for it in outcome.sections):
+    """Return the section that says who was asked, unless the experiment has it or asks nobody."""
+    if not plan.models or any(it.title == models.TITLE for it in outcome.sections):
         return []
     text = "As configured. The section on how to reproduce this run has the experiment's settings."
     return [models.section(plan.models, text)]

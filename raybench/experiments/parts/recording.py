@@ -35,7 +35,8 @@ def config_text(resolved: Mapping[str, Any], versions: Mapping[str, str]) -> str
 def name(config: Config, plan: Plan, run: str) -> str:
     """Return what a run is called among others: what it is, of whom, and when it began."""
     date, time, *_ = run.split("-")
-    return f"{plan.experiment} {config.roster.name} {date}-{time}"
+    roster = f" {config.roster.name}" if plan.models else ""
+    return f"{plan.experiment}{roster} {date}-{time}"
 
 
 def params(config: Config, plan: Plan) -> dict[str, Param]:

@@ -142,7 +142,7 @@ def _kept(about: Mapping[str, Any]) -> str:
         "The names of runs with the same settings end in the same ten characters: "
         f"{about['id'].rpartition('-')[2]}."
     )
-    if "reused" in about:
+    if "reused" in about and about.get("units", 1):
         text += (
             " Runs below the same runs_dir reuse its replies: with "
             f"{about['experiment']}.cache=false models are asked again."

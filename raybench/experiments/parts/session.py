@@ -245,8 +245,9 @@ class Session:
             (self._of_parts or self._account).to_json(),
             simulated=self._plan.simulated,
         )
-        own = recording.own_settings(self._config, self._plan.experiment)
-        html = page(self._plan, self._config.roster.name, outcome, results, own, self._back())
+        # Where no model is asked, most settings have no effect; config.yaml has them all.
+        own = self._plan.models and recording.own_settings(self._config, self._plan.experiment)
+        html = page(self._plan, self._config.roster.name, outcome, results, own or {}, self._back())
         written = leaving.write(run, outcome, results, html, self._packages)
         if outcome.unfinished:
             self._tracker.fail(outcome.unfinished, written)
@@ -352,7 +353,7 @@ class Session:
         return {
             "id": self._run.id,
             "experiment": self._plan.experiment,
-            "roster": self._config.roster.name,
+            "roster": self._config.roster.name if self._plan.models else None,
             "seed": self._config.seed,
             "units": len(self.journal.records),
             "unit": self._plan.unit,

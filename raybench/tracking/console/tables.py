@@ -71,11 +71,15 @@ def show_leaderboard(
 
 
 def show_note(name: str, text: str, file: TextIO | None = None) -> None:
-    """Print what is to be said of a run below its table, in lines that keep words whole."""
+    """Print what is to be said of a run below its table, in lines that keep words whole.
+
+    What follows the first line of the text is a command, which stays on a line, to be copied.
+    """
     out = file or sys.stdout
     seen = is_terminal(out) and not is_logged()
     width = shutil.get_terminal_size().columns if seen else _PROSE
-    write(out, printable("\n".join(_wrapped(f"{name:<11} {text}", width, hang=12))))
+    line, *commands = f"{name:<11} {text}".split("\n")
+    write(out, printable("\n".join([*_wrapped(line, width, hang=12), *commands])))
 
 
 def _wrapped(text: str, width: int = _PROSE, hang: int = 0) -> list[str]:

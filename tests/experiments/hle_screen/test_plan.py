@@ -201,7 +201,7 @@ def test_where_no_candidate_is_valid_nothing_begins(tmp_path: Path) -> None:
     done = run_command(*screen, cwd=tmp_path)
     assert done.returncode == 2, done.stdout + done.stderr
     assert "  - 2: 'rationale' " in done.stderr
-    assert " (in.jsonl, line 1, in.jsonl, line 2)" in done.stderr
+    assert " (in.jsonl, line 1 (a); in.jsonl, line 2 (b))" in done.stderr
     assert not (tmp_path / "runs").exists()
     checked = run_command(*screen, "validate=true", cwd=tmp_path)
     assert checked.returncode == 1

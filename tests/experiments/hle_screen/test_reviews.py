@@ -23,6 +23,7 @@ from raybench.experiments.parts.questions import conditions
 from raybench.pipeline import datasets, revisions
 from raybench.pipeline.datasets import Selection
 from raybench.stats import intervals
+from raybench.tracking.leaderboard import alarms
 
 MARKS = dict.fromkeys("abcdefgh", "ww")
 public = partial(configured, private=0.0)
@@ -33,6 +34,11 @@ def handed_in(folder: Path, *sheets: str, **changes: Any) -> Outcome:
     config = public(folder, None, reviewed=list(sheets), judges=[], **changes)
     outcome, _ = screened(config, {})
     return outcome
+
+
+def sheets_of(outcome: Outcome) -> list[Path]:
+    """Return the sheets that were written."""
+    return [*map(Path, values(outcome.notes["Sheets"])["sheets"])]
 
 
 def states(folder: Path) -> dict[str, str]:
@@ -74,7 +80,7 @@ def test_nothing_is_published_before_its_second_round_approves_it(tmp_path: Path
         "a": "first_round", "b": "first_round", "c": "revise", "d": "low_score",
     }  # fmt: skip
     # The next sheet asks for the second round alone, of what is good, and has what the first said.
-    sheet = Path(outcome.notes["To review"].partition(":")[0])
+    sheet = sheets_of(outcome)[0]
     text = sheet.read_text()
     assert len(text.splitlines()) == 1 + 2 and "score 5" in text
     outcome = handed_in(tmp_path, fill(sheet, {}, {"a": "accept", "b": "reject"}))
@@ -90,6 +96,10 @@ def test_nothing_is_published_before_its_second_round_approves_it(tmp_path: Path
     (part,) = stamped
     about = conditions.about(part, 1, None)
     assert (about["review"], about["unreviewed"]) == ("required", 0)
+    # The panel was simulated: results over the revision say so, whoever is asked.
+    assert outcome.about["screening"]["simulated"] is True
+    alarm = alarms({"run": {"data": {"hle": about}}, "simulated": False})
+    assert the("alarm.simulated_questions", alarm) == {"benchmarks": "hle"}
 
 
 @pytest.mark.parametrize(
@@ -144,7 +154,8 @@ def test_what_was_never_published_comes_back_mended_alone(tmp_path: Path) -> Non
     ]
     handed_in(tmp_path, fill(sheet, {"a": "revise 4"}))
     (why,) = batch(public(tmp_path, rows("a"))).invalid[0].candidate.reasons
-    assert values(why) == {"state": "revise"} and code(why) == "screening.not_approved"
+    assert code(why) == "screening.not_approved"
+    assert (values(why)["id"], values(why)["state"]) == ("a", "revise")
     mended = [row | {"answer": "43"} for row in rows("a")]
     outcome, second = screened(public(tmp_path, mended), MARKS)
     assert lines(outcome, "accepted")["a"]["private"], "it stays on its side"
@@ -315,7 +326,7 @@ def test_what_only_a_search_answers_is_audited_and_never_dropped_silently(tmp_pa
     assert {states(tmp_path)[key] for key in "ab"} == {"to_audit"}
     there = newest(tmp_path)
     assert there is not None and there.about["searched"] == 1
-    sheet = Path(outcome.notes["To review"].partition(":")[0])
+    sheet = sheets_of(outcome)[0]
     found = {"a": {"non_searchable": "yes"}, "b": {"non_searchable": "no"}}
     decided = {"a": "accept", "b": "reject"}
     handed_in(tmp_path, fill(sheet, {}, {}, decided, checks=found))
@@ -357,7 +368,7 @@ def test_an_audit_draws_what_was_not_drawn_before_and_says_how_often_experts_dis
 ) -> None:
     released(tmp_path, *KEYS)
     outcome = handed_in(tmp_path, audit=8)
-    sheet = Path(outcome.notes["To review"].partition(":")[0])
+    sheet = sheets_of(outcome)[0]
     there = [row for _, row in review.rows(sheet.read_text())]
     drawn = list(dict.fromkeys(row["id"] for row in there))
     assert len(drawn) == 8
@@ -400,7 +411,7 @@ def test_an_audit_that_was_killed_goes_on_with_its_sample(tmp_path: Path) -> Non
 def test_a_question_that_was_changed_after_its_audit_keeps_the_verdict(tmp_path: Path) -> None:
     released(tmp_path, "a")
     outcome = handed_in(tmp_path, audit=1)
-    sheet = Path(outcome.notes["To review"].partition(":")[0])
+    sheet = sheets_of(outcome)[0]
     handed_in(tmp_path, fill(sheet, {}, {}, {}, {"a": "revise 3"}, {"a": "revise 3"}))
     mended = [row | {"answer": "43"} for row in rows("a")]
     outcome, _ = screened(public(tmp_path, mended), MARKS)

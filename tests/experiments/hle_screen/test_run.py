@@ -13,9 +13,11 @@ from helpers import raybench
 from hle_rows import choice, exact
 from keyed import check
 from shared_runs import SharedRuns
+from statements import the
 from stopped_runs import cut_off
 
 from raybench.experiments.hle_screen.report import FUNNEL
+from raybench.tracking.leaderboard import alarms
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("on_lasting_ray")]
 
@@ -120,7 +122,7 @@ def test_mlflow_has_what_results_have(finished: Path) -> None:
 
 def test_the_terminal_says_how_many_where_and_what_next(finished: Path) -> None:
     told = (finished / "stdout").read_text()
-    assert re.search(r"^Candidates +61: 1 \w+, 60 ", told, re.MULTILINE)
+    assert re.search(r"^Candidates +61 .* 60 .* 1 ", told, re.MULTILINE)
     for text in ("Passed      ", "Sets        ", "Revision    1: ", "review.csv", "held out"):
         assert text in told
     assert "+experiment=hle data=rolling" in told
@@ -150,7 +152,11 @@ def test_the_exam_asks_what_was_published(shared_runs: SharedRuns) -> None:
     )
     assert done.returncode == 0, done.stderr
     (run,) = (finished / "runs" / "hle").iterdir()
-    data = json.loads((run / "results.json").read_text())["run"]["data"]["hle"]
+    results = json.loads((run / "results.json").read_text())
+    data = results["run"]["data"]["hle"]
+    alarm = the("alarm.simulated_questions", alarms(results))
+    assert alarm == {"benchmarks": "hle"}
+    assert all(it in done.stdout for it in alarms(results))
     assert data["questions"] == len(published(finished)["revisions"])
     where = "runs/hle_rolling/revisions/0001"
     assert data["origin"].startswith(f"{where} (simulated ")

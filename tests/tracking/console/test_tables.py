@@ -189,6 +189,18 @@ def test_footnotes_of_a_file_are_wrapped_and_its_table_is_not() -> None:
     assert long.strip() in " ".join(" ".join(below).split())
 
 
+def test_a_command_in_a_note_stays_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    out, file = Terminal(), io.StringIO()
+    command = "python -m raybench " + "key=value " * 9 + "last=1"
+    for to in (out, file):
+        show_note("Hand in", "with " * 12 + f"this\n{command}", to)
+    *told, last = out.getvalue().splitlines()
+    assert last == command
+    assert len(told) > 1 and max(map(len, told)) <= 40
+    assert file.getvalue().splitlines()[1:] == [command]
+
+
 def test_a_long_name_leaves_room_for_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in [("TERM", "xterm"), ("COLUMNS", "80"), ("NO_COLOR", "1")]:
         monkeypatch.setenv(name, value)

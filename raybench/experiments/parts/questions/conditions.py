@@ -45,6 +45,7 @@ def _stamped(stamp: Stamp) -> dict[str, Any]:
         "review": stamp.review,
         "unreviewed": stamp.unreviewed,
         **({"older_version": True} if stamp.older else {}),
+        **({"screened_by_simulated": True} if stamp.simulated else {}),
     }
 
 

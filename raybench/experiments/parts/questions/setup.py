@@ -50,7 +50,9 @@ def prepared(config: Config, folder: Path, read: Path | None = None) -> Prepared
     )
     asked = [benchmark for benchmark in chosen if benchmark.name not in unjudged]
     conf = config.data if read is None else DataConf(dir=str(read))
-    data = datasets.prepare(asked, conf, selection, folder, counted=read is None)
+    data = datasets.prepare(
+        asked, conf, selection, folder, counted=read is None, runs_dir=Path(config.runs_dir)
+    )
     data = data.without(unjudged)
     if not config.dry_run:  # a plan shows them itself
         for note in data.notes:
@@ -112,6 +114,8 @@ def planned(config: Config, data: Prepared) -> Plan:
     terms = Terms.of(config)
     if terms.conf.validate:
         return _self_check(config, data)
+    if not data.datasets:
+        return _without_questions(config, data)
     models = tuple(models_of(config))
     others = referees.others_of(config, data)
     checker = it.name if (it := referees.checker_of(config, data)) else None
@@ -203,6 +207,20 @@ def _pythons(slots: Slots) -> str:
         if (other := places.python_of(slots.settings, profile)) != plain:
             told += f", {profile} ones in Python {other.version} (sandbox.scientific_python)"
     return told
+
+
+def _without_questions(config: Config, data: Prepared) -> Plan:
+    """Return the plan of a run that puts no question: it needs no model, engine or cluster."""
+    return Plan(
+        experiment=Terms.of(config).section,
+        models=(),
+        engines=(),
+        slots=0,
+        units=0,
+        unit="unit",
+        calls=Statement("plan.no_calls", "0: there is no question to ask"),
+        notes=data.notes,
+    )
 
 
 def _self_check(config: Config, data: Prepared) -> Plan:

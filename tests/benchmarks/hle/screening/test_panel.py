@@ -6,7 +6,7 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from statements import values
+from statements import code, values
 
 from raybench.benchmarks.parts.hle.options import CHOICE, EXACT
 from raybench.benchmarks.parts.hle.screening import panel
@@ -127,9 +127,10 @@ def test_models_without_eyes_do_not_count_for_images_but_somebody_has_to_try() -
 
 def test_the_numbers_are_told() -> None:
     outcome = panel.decide(CHOICE, 0.2, {"b": [Y, None], "a": [N, Y], "c": [N]}, unable=["c"])
+    assert code(outcome.evidence) == "panel.too_many"
     assert json.loads(json.dumps(outcome.to_json())) == {
         "decision": "rejected",
-        "evidence": "2 of 2 models answered it (a, b): of multiple choice one may",
+        "evidence": str(outcome.evidence),
         "models": ["a", "b"],
         "answered": ["a", "b"],
         "missing": ["b"],

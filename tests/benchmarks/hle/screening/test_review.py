@@ -97,8 +97,9 @@ def test_what_is_no_table_is_said() -> None:
 
 
 def test_the_guide_tells_every_field() -> None:
-    told = rubric.guide()
-    fields: list[Any] = [*rubric.CHECKS, *rubric.SCORES, *rubric.DECISIONS, *rubric.GIVEN]
+    told = rubric.guide("COMMAND")
+    given = ("COMMAND", *rubric.DECISIONS, *rubric.GIVEN)
+    fields: list[Any] = [*rubric.CHECKS, *rubric.SCORES, *given]
     assert all(f"{field}" in told for field in fields)
 
 

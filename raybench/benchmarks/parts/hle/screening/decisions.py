@@ -41,7 +41,7 @@ WAITING: tuple[State, ...] = ("passed_panel", "first_round", "to_audit")
 """States in which a question needs more reviews."""
 _NEEDED = ("id", "round", "reviewer", *CHECKS, *GIVEN)
 _TOLD = 10
-"""Mistakes that are told of; who made more mends those first."""
+"""Mistakes that an error lists; it counts the others."""
 _APART = 2
 """Scores of a round that lie so far apart are a disagreement."""
 
@@ -142,7 +142,9 @@ def decide(key: str, reviews: Sequence[Review], asked: int, *, searchable: bool 
     searchable = searchable and not any(it.checks.get(SEARCHED) == "yes" for it in searched)
     if state == "approved" and searchable:
         state = "to_audit"
-        why = Statement("review.to_audit", "potentially searchable, and nobody has searched yet")
+        why = Statement(
+            "review.to_audit", "potentially searchable: no reviewer has searched for it yet"
+        )
     return Decided(key, state, why, tuple(reviews), tuple(_disagreements(reviews)), searchable)
 
 
@@ -249,7 +251,7 @@ def _state(reviews: Sequence[Review], asked: int) -> tuple[State, Statement]:
     if objecting:
         return "revise", Statement(
             "review.revise",
-            "round {round}: to be revised, by {reviewers}",
+            "round {round}: {reviewers} asked for changes",
             round=objecting[0].round,
             reviewers=_names(objecting),
         )
@@ -271,7 +273,7 @@ def _state(reviews: Sequence[Review], asked: int) -> tuple[State, Statement]:
         )
     return "first_round", Statement(
         "review.first_round",
-        "a good first round by {reviewers}; the second has to approve it",
+        "good scores in round 1 by {reviewers}; round 2 has to approve it",
         reviewers=_names(first),
     )
 
@@ -280,15 +282,15 @@ def _unreviewed(first: Sequence[Review], approved: bool) -> Statement:
     if approved:
         return Statement(
             "review.second_alone",
-            "the second round accepts it, but the first has given it no score",
+            "round 2 accepts it, but round 1 gave it no score",
         )
     if first:
         return Statement(
             "review.no_score",
-            "the first round has given it no score ({reviews} reviews)",
+            "round 1 gave it no score ({reviews} reviews)",
             reviews=len(first),
         )
-    return Statement("review.waiting", "waits for its first round")
+    return Statement("review.waiting", "waits for round 1")
 
 
 def _rejected(
@@ -298,7 +300,7 @@ def _rejected(
     if prohibiting := [it for it in reviews if it.checks.get(PROHIBITED) == "yes"]:
         return Statement(
             "review.prohibited",
-            "prohibited content, says {reviewers}",
+            "prohibited content, according to {reviewers}",
             reviewers=_names(prohibiting),
         )
     rejecting = [it for it in (last or first) if it.decision == "reject"]
@@ -306,7 +308,7 @@ def _rejected(
     if finding := [it for it in searched if it.checks.get(SEARCHED) == "no"]:
         return Statement(
             "review.searchable",
-            "easily found by a search, says {reviewers}",
+            "easily found by a search, according to {reviewers}",
             reviewers=_names(finding),
         )
     # A blank row is a reviewer who has not spoken; whoever signs two rows is one reviewer.
@@ -357,7 +359,7 @@ def _disagreements(reviews: Sequence[Review]) -> Iterator[str]:
             lacking = ", ".join(doubts)
             yield Statement(
                 "disagreement.doubts",
-                "round {round}: {reviewer} accepts without {lacking}",
+                "round {round}: {reviewer} accepts it and answers no to {lacking}",
                 round=review.round,
                 reviewer=review.reviewer,
                 lacking=lacking,

@@ -94,7 +94,7 @@ def _who(answered: Sequence[str], models: int, choice: bool) -> Statement:
     if len(answered) <= _LUCKY:
         return Statement(
             "panel.lucky",
-            "{count} of {models} models answered it ({who}): allowed for multiple choice, where "
+            "{count} of {models} models answered it ({who}): allowed for multiple choice, because "
             "one may have guessed",
             count=len(answered),
             models=models,
@@ -102,7 +102,7 @@ def _who(answered: Sequence[str], models: int, choice: bool) -> Statement:
         )
     return Statement(
         "panel.too_many",
-        "{count} of {models} models answered it ({who}): of multiple choice one may",
+        "{count} of {models} models answered it ({who}): multiple choice allows one",
         count=len(answered),
         models=models,
         who=who,
@@ -119,14 +119,14 @@ def _beside_chance(
     if chance is None:
         return "undecided", Statement(
             "panel.chance_unknown",
-            "{right} of {known} attempts are right, but chance is not known: its options cannot be "
-            "read",
+            "{right} of {known} attempts are right, but the chance of a right guess is unknown: "
+            "the options cannot be read",
             right=right,
             known=known,
         )
     told = Statement(
         "panel.beside_chance",
-        "{right} of {known} attempts are right, where guesses are in {chance:.1%}",
+        "{right} of {known} attempts are right; guesses are right in {chance:.1%} of cases",
         right=right,
         known=known,
         chance=chance,

@@ -1,4 +1,4 @@
-"""What human reviewers are asked of a question, in HLE's two rounds.
+"""What human reviewers are asked about a question, in HLE's two rounds.
 
 The first round is feedback: one to three reviewers help the contributor to a question that is
 closed, sound and hard. In the second an organizer or an expert approves it. The paper's own rubric
@@ -24,25 +24,25 @@ CHECKS: Mapping[str, str] = {
     "in_domain": "Is the question in a field that you hold a graduate degree in?",
     "precise": "Are its terms and quantities defined, so that experts read it the same way?",
     "unambiguous": "Is there one answer, which experts accept?",
-    "closed_ended": "Is the answer a fact and short, and no essay, proof or matter of opinion?",
-    "solvable": "Can it be answered from what it says, with expert knowledge?",
-    "non_searchable": "Would a search for its words fail to bring up the answer?",
-    "original": "Is it original work, or more than a restatement of something published?",
-    "graduate_level": "Does it take graduate expertise, or knowledge of a highly specific topic?",
-    "answer_verified": "Did you arrive at the given answer yourself?",
-    "rationale_sound": "Does the rationale prove the answer, each step of it?",
-    "english_and_latex": "Is it in clear English, and are its formulas in LaTeX that renders?",
+    "closed_ended": "Is the answer short and factual, and not an essay, a proof or an opinion?",
+    "solvable": "Can an expert answer it from the text alone?",
+    "non_searchable": "Does a web search fail to find the answer?",
+    "original": "Is it original, and not only a restatement of something published?",
+    "graduate_level": "Does it require graduate expertise or knowledge of a highly specific topic?",
+    "answer_verified": "Did you find the given answer by solving the question yourself?",
+    "rationale_sound": "Does every step of the rationale hold, and does it prove the answer?",
+    "english_and_latex": "Is it written in clear English, with formulas in LaTeX that renders?",
     "prohibited_content": "Would its answer help to build weapons of mass destruction, or harm?",
 }
 """What is answered with yes, no or unsure. A good question has yes in all, no in the last."""
 PROHIBITED, SEARCHED = "prohibited_content", "non_searchable"
 SCORES: Mapping[int, str] = {
-    0: "no question for this exam: off topic, prohibited, or without a right answer",
-    1: "wrong, open-ended or to be found by a search: it would have to be written anew",
-    2: "a right idea, with a large flaw: ambiguous, or below graduate level",
-    3: "sound, with small flaws that the contributor can mend",
+    0: "not usable: off topic, prohibited, or without a right answer",
+    1: "wrong, open-ended or easily found by a search: it needs a complete rewrite",
+    2: "a good idea with a large flaw: ambiguous, or below graduate level",
+    3: "sound, with small flaws that the author can fix",
     4: "good: sound, original and hard",
-    5: "outstanding: what few experts can answer, and all would accept",
+    5: "outstanding: few experts can answer it, and all would accept the answer",
 }
 GOOD = 4
 """The least mean score of a round: good and outstanding questions enter the dataset, as in HLE."""
@@ -50,31 +50,66 @@ GIVEN = ("score", "decision", "comments")
 """What a reviewer fills in besides: a score, accept or revise or reject, and words."""
 
 
-def guide() -> str:
-    """Return what reviewers are told, as a text of Markdown that goes with the sheet."""
+def guide(command: str) -> str:
+    """Return what reviewers are told, as a text of Markdown that goes with the sheet.
+
+    `command` takes the sheets back.
+    """
     lines = [
-        "# Reviewing questions",
+        "# How to review the questions",
         "",
-        f"Round {FEEDBACK} helps the contributor: one to {MOST_REVIEWERS} reviewers each fill in a "
-        f"row. Round {APPROVAL} decides: an organizer or an expert fills in its row. Write your "
-        "name into `reviewer` of each row that you fill in: rows of one name are one reviewer. "
-        "Rows that are left blank are reviewers "
-        f"who have not spoken: round {FEEDBACK} alone rejects a question only if all its "
-        "reviewers reject, so take out the rows of those who will not.",
+        "Fill in the sheet in this folder: `review.csv`, or `audit.csv` for an audit. Each row is "
+        "one review of one question in one round. Write your name into `reviewer` of each row that "
+        "you fill in. Rows with the same name count as one reviewer.",
         "",
-        f"Round {SEARCH} is for questions that a model with search tools answered and the same "
-        "model without them did not. Search the web for the answer, and fill in `non_searchable`: "
-        "no if it is easily found, which rejects the question, else yes.",
+        "## Rounds",
         "",
-        f"Round {AUDIT} is an audit: solve the question, then accept it if you agree with its "
-        "answer and its statement, else write revise or reject, and why. Organizers, author and "
-        f"auditors discuss what is flagged; round {CONSENSUS} says what they agree on: accept if "
-        "the question is right after all.",
+        f"- Round {FEEDBACK} gives feedback to the author. One to {MOST_REVIEWERS} reviewers fill "
+        "in one row each.",
+        f"- Round {APPROVAL} decides. An organizer or an expert fills in the row, and reads the "
+        "reviews of the first round in `notes`.",
+        f"- Round {SEARCH} is for questions that a model with search tools answered and the same "
+        "model without them did not. Search the web for the answer. Write no into "
+        "`non_searchable` if it is easily found, which rejects the question, else yes.",
+        f"- Round {AUDIT} is an audit of published questions. Solve the question. Accept it if you "
+        "agree with its answer and its statement, else write revise or reject, and why.",
+        f"- Round {CONSENSUS} is for questions that an auditor did not accept. Organizers, author "
+        "and auditors discuss them, and write here what they agree on: accept if the question is "
+        "right after all.",
         "",
-        f"A question is published only if round {FEEDBACK} gives it a mean score of {GOOD} or more "
-        f"and everybody who fills in round {APPROVAL} accepts it. A question that is to be revised "
-        "comes back as a candidate with the same id once its author changed it; as it was it is "
-        "refused. Hand this sheet in with `+experiment=hle_screen reviewed=[SHEET]`.",
+        "## Blank rows",
+        "",
+        f"- Rows of round {APPROVAL} may stay blank during round {FEEDBACK}. After the hand-in a "
+        f"new sheet asks for round {APPROVAL}.",
+        "- A blank row counts as a pending review. Delete rows that nobody will fill in before the "
+        f"first hand-in. Round {FEEDBACK} rejects a question only if all its rows are filled in "
+        "with reject. While one of them is blank, a reject counts as revise.",
+        f"- Finish round {FEEDBACK} before the hand-in: the scores on the sheet decide, and the "
+        f"next sheet repeats round {FEEDBACK} only for questions that have no score yet.",
+        "",
+        "## What becomes of a question",
+        "",
+        f"- Published or held out: the mean score of round {FEEDBACK} is {GOOD} or more, and all "
+        f"reviewers of round {APPROVAL} accept it. If they give scores, their mean is {GOOD} or "
+        "more, too.",
+        f"- To be revised: a reviewer writes revise, and round {APPROVAL} does not accept the "
+        "question. The author changes it as the comments say.",
+        f"- Low score: the mean score of a round is below {GOOD}. The question is not published.",
+        f"- Rejected: by a reviewer of round {APPROVAL}, by all reviewers of round {FEEDBACK}, or "
+        f"because a reviewer writes yes into `{PROHIBITED}`. The question is not published.",
+        "",
+        "A question that was not accepted may come back if its author changed it: as a candidate "
+        "with the same id, which passes the panel and all rounds again. An unchanged question is "
+        "refused.",
+        "",
+        "## Hand-in",
+        "",
+        "When the sheets are filled in, the operator runs the command below with the names of the "
+        "files that came back. Several copies of a sheet may be named.",
+        "",
+        f"    {command}",
+        "",
+        "## Columns",
         "",
         f"Answer these with {', '.join(ANSWERS)}:",
         "",
@@ -84,9 +119,9 @@ def guide() -> str:
         "",
         *(f"- {score}: {means}" for score, means in SCORES.items()),
         "",
-        f"`decision`: {', '.join(DECISIONS)}. `comments`: what the contributor should know.",
+        f"`decision`: {', '.join(DECISIONS)}. `comments`: what the author should know.",
         "",
-        "An apostrophe before = + - or @ at the beginning of a cell is no part of its text: it "
-        "keeps spreadsheets from running the cell as a formula. Leave it or take it away.",
+        "An apostrophe before = + - or @ at the beginning of a cell is not part of its text: it "
+        "keeps spreadsheets from running the cell as a formula. You may leave it or remove it.",
     ]
     return "\n".join(lines) + "\n"
