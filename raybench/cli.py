@@ -12,7 +12,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast, get_type_hints
@@ -250,12 +250,13 @@ def check(composed: "DictConfig") -> Config:
     from raybench.mistakes import explain
 
     try:
-        # A '+' adds any key past the schema; laying the values over it again refuses those.
-        # Neither input is used afterwards, so nothing needs to be copied while they are merged.
-        typed = OmegaConf.unsafe_merge(
-            deepcopy(_schema()), OmegaConf.to_container(composed, resolve=True)
-        )
-        config = cast(Config, OmegaConf.to_object(typed))
+        config = OmegaConf.to_object(composed)
+        if not isinstance(config, Config) or _has_more(config):
+            # A '+' adds any key past the schema; laying the values over it again refuses those.
+            # Neither input is used afterwards: nothing needs to be copied while they are merged.
+            values = OmegaConf.to_container(composed, resolve=True)
+            typed = OmegaConf.unsafe_merge(deepcopy(_schema()), values)
+            config = cast(Config, OmegaConf.to_object(typed))
     except OmegaConfBaseException as error:
         named = f"+experiment={composed.experiment}"
         raise ConfigurationError(explain(error, [named], _known_keys())) from error
@@ -263,6 +264,17 @@ def check(composed: "DictConfig") -> Config:
     if found:
         raise ConfigurationError(found, heading="the configuration cannot be run:")
     return config
+
+
+def _has_more(value: object) -> bool:
+    """Tell whether an object has attributes, here or deeper, that its class does not declare."""
+    if is_dataclass(value):
+        return vars(value).keys() != {it.name for it in fields(value)} or any(
+            map(_has_more, vars(value).values())
+        )
+    if isinstance(value, dict):
+        return any(map(_has_more, value.values()))
+    return isinstance(value, list) and any(map(_has_more, value))
 
 
 def _run_with_hydra() -> None:

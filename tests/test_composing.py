@@ -7,6 +7,7 @@ from typing import Any
 import composing
 import pytest
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.config_repository import CachingConfigRepository
 from omegaconf import Container, OmegaConf
 
 from raybench import cli
@@ -26,9 +27,11 @@ def forgotten() -> Iterator[None]:
     """Compose without the memo, as users do."""
     chosen: Any = composing.LOADER.create_defaults_list
     merged: Any = ConfigLoaderImpl._compose_config_from_defaults_list
+    loaded: Any = CachingConfigRepository.load_config
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(composing.LOADER, "create_defaults_list", chosen.__wrapped__)
         patched.setattr(ConfigLoaderImpl, "_compose_config_from_defaults_list", merged.__wrapped__)
+        patched.setattr(CachingConfigRepository, "load_config", loaded.__wrapped__)
         yield
 
 

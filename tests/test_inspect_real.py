@@ -236,6 +236,22 @@ QUESTION = "Answer the following multiple choice question"
 STEP_BY_STEP = "Think step by step before answering."
 
 
+def open_row(page: Any, label: str, *, shows: str) -> None:
+    """Click on a row until what it opens is shown: the viewer loses clicks while it draws rows."""
+    from playwright.sync_api import TimeoutError as PlaywrightTimeout
+
+    deadline = monotonic() + 180
+    while True:
+        page.get_by_text(label).first.click()
+        try:
+            page.get_by_text(shows).first.wait_for(timeout=10_000)
+        except PlaywrightTimeout:
+            if monotonic() > deadline:
+                raise
+        else:
+            return
+
+
 def test_the_viewer_shows_models_samples_and_messages(viewer: str, seen: Seen) -> None:
     page = seen.page
     page.set_default_timeout(60_000)
@@ -243,14 +259,12 @@ def test_the_viewer_shows_models_samples_and_messages(viewer: str, seen: Seen) -
     page.get_by_text("sim-01").first.wait_for()
     assert "mmlu_pro" in page.inner_text("body")
     seen.picture("inspect-logs")
-    page.get_by_text("sim-01").first.click()
-    page.get_by_text(QUESTION).first.wait_for()
+    open_row(page, "sim-01", shows=QUESTION)
     text = page.inner_text("body")
     for told in ("mmlu_pro", "simulated", "ACCURACY", "6 Samples"):
         assert told in text
     seen.picture("inspect-samples")
-    page.get_by_text(QUESTION).first.click()
-    page.get_by_text(SAID).first.wait_for()
+    open_row(page, QUESTION, shows=SAID)
     text = page.inner_text("body")
     assert STEP_BY_STEP in text
     assert text.index("USER") < text.rindex(QUESTION) < text.index("ASSISTANT")
@@ -268,9 +282,8 @@ def test_the_viewer_shows_hostile_replies_as_text(viewer: str, seen: Seen) -> No
     page = seen.page
     page.set_default_timeout(60_000)
     page.goto(viewer)
-    page.get_by_text("sim-03").first.click()
-    page.get_by_text(QUESTION).first.click()
-    page.get_by_text(SAID).first.wait_for()
+    open_row(page, "sim-03", shows=QUESTION)
+    open_row(page, QUESTION, shows=SAID)
     page.get_by_text("<script>").first.wait_for()
     seen.picture("inspect-hostile")
     assert page.title() != "owned"

@@ -125,7 +125,7 @@ class Running:
                 return True
             if time.monotonic() > until:
                 pytest.fail(f"it hangs at {self.done()} units:\n{self._log.read_text()}")
-            time.sleep(0.1)
+            time.sleep(0.25)
         return False
 
     def done(self) -> int:
