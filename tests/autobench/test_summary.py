@@ -437,4 +437,4 @@ def test_who_never_replied_is_told_with_the_commonest_reason() -> None:
     assert summary.heard(records) == {"a", "b", "x"}
     (told,) = summary.silent(records, settings.everybody).items()
     assert told[0] == "y"
-    assert told[1].endswith("calls: HTTP 401")
+    assert told[1].endswith("HTTP 401")
