@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast, get_type_hints
 
-from raybench import __version__, problems, roster_file
+from raybench import __version__, problems, roster_file, sigterm
 from raybench.config import Config
 from raybench.errors import ConfigurationError, Problem, RaybenchError
 from raybench.pipeline import hanging
@@ -38,7 +38,8 @@ _UNHEARD = 141  # what a shell says of a program that SIGPIPE ended
 def main() -> None:
     """Run the command line; the process's exit code says how it went."""
     try:
-        _run()
+        with sigterm.received():
+            _run()
     except SystemExit as ending:
         hanging.end(ending.code)
         raise

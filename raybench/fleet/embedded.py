@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 from raybench.errors import Problem, RunFailed
+from raybench.sigterm import unblocked
 
 NAME = "embedded"
 SIZE_GIB = 0.26
@@ -42,13 +43,14 @@ def prepare() -> Path:
     if folder := cached():
         return folder
     try:
-        done = subprocess.run(
-            [sys.executable, "-m", "raybench.fleet.embedded"],
-            capture_output=True,
-            text=True,
-            timeout=_PREPARE_DEADLINE_S,
-            check=False,
-        )
+        with unblocked():
+            done = subprocess.run(
+                [sys.executable, "-m", "raybench.fleet.embedded"],
+                capture_output=True,
+                text=True,
+                timeout=_PREPARE_DEADLINE_S,
+                check=False,
+            )
     except subprocess.TimeoutExpired as error:
         raise RunFailed(
             Problem(

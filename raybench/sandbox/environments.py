@@ -30,6 +30,7 @@ from raybench.sandbox.interpreters import (
     interpreter,
     reason,
 )
+from raybench.sigterm import unblocked
 
 LIBRARIES = ("numpy", "scipy", "sympy", "h5py", "matplotlib")
 """What the profile promises; the rest is there because these need it."""
@@ -286,17 +287,18 @@ def _step(folder: Path, command: list[str], deadline_s: float = _STEP_S) -> None
     # What PYTHONPATH offers would count as installed. The sandbox reads as another user.
     kept = {name: it for name, it in os.environ.items() if not name.startswith("PYTHON")}
     try:
-        done = subprocess.run(
-            command,
-            env=kept,
-            umask=0o022,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=deadline_s,
-            check=False,
-        )
+        with unblocked():
+            done = subprocess.run(
+                command,
+                env=kept,
+                umask=0o022,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=deadline_s,
+                check=False,
+            )
     except subprocess.TimeoutExpired as error:
         raise _failed(
             folder, f"`{' '.join(command)}` had not ended after {deadline_s:g} s"
