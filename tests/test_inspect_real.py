@@ -236,7 +236,7 @@ QUESTION = "Answer the following multiple choice question"
 STEP_BY_STEP = "Think step by step before answering."
 
 
-def open_row(page: Any, label: str, *, shows: str) -> None:
+def open_row(page: Any, label: str, *, shows: "str | re.Pattern[str]") -> None:
     """Click on a row until what it opens is shown: the viewer loses clicks while it draws rows."""
     from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
