@@ -63,7 +63,7 @@ def fit(
             why = Statement("refused.lacks_games", "refused: it lacks {games}", games=lacking)
             estimate = Estimate(None, None, None, estimate.n, why)
         elif lacking:
-            estimate = replace(estimate, method=f"{estimate.method}; without {lacking}")
+            estimate = replace(estimate, method=f"{estimate.method}; no matches of {lacking}")
         table[name] = estimate
     return replace(ratings, table=table)
 

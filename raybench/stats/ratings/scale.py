@@ -38,7 +38,7 @@ def told(
     """
     value = points * float(aim @ strengths)
     if degrees < 1:
-        why = "; no interval: not more matches of a game, or clusters of them, than parameters"
+        why = "; no interval: too few matches (or clusters of them) for the number of parameters"
         return Estimate(value, None, None, 0, why)
     stderr = points * math.sqrt(max(float(aim @ covariance @ aim), 0.0))
     if stderr < _ROUNDING * points:

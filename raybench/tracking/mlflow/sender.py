@@ -229,10 +229,10 @@ class Sender:
             self._warn(
                 Statement(
                     "mlflow.unsent",
-                    "{why}. The run goes on without it: what it was to be told is safe in "
-                    "{folder}, and is sent when it answers, by the next run or by "
+                    "{why}. The run goes on; what was not sent is kept in {folder} and is sent "
+                    "when MLflow answers, by the next run or by "
                     "python -m raybench.tracking sync {folder}",
-                    why=why,
+                    why=why if isinstance(why, Statement) else why.removesuffix("."),
                     folder=self._folder,
                 )
             )

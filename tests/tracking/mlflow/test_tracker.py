@@ -293,7 +293,7 @@ def test_a_server_that_is_not_there_costs_one_warning_and_nothing_is_lost(tmp_pa
     tracker.close()
     assert not tracker.complete
     assert len(warnings) == 1
-    assert f"safe in {tmp_path}" in warnings[0]
+    assert str(tmp_path) in warnings[0]
     written = "".join(path.read_text() for path in tmp_path.glob("*mlflow*"))
     assert "demo/score" in written
     assert "s3cret" not in warnings[0] + written
