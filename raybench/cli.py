@@ -32,6 +32,8 @@ _TABLES = re.compile(
     r"|hle_screen\.search|games\.(rules|phrasing|strategy|strategies|weights))[.=]"
 )
 """Settings below which anybody may name further ones."""
+_FLAGS = {"--multirun": 0, "-m": 0, "--help": 0, "-h": 0, "--config-dir": 1, "-cd": 1, "--cfg": 1}
+"""Flags that stand anywhere, with the number of their values."""
 _UNHEARD = 141  # what a shell says of a program that SIGPIPE ended
 
 
@@ -91,7 +93,7 @@ def _main() -> None:
     from hydra._internal.utils import get_args_parser
 
     # Hydra's parser takes flags in front of overrides only; people write these anywhere.
-    for flag, values in {"--multirun": 0, "-m": 0, "--config-dir": 1, "-cd": 1}.items():
+    for flag, values in _FLAGS.items():
         if flag in sys.argv[1:]:
             at = sys.argv.index(flag)
             end = at + 1 + values

@@ -57,7 +57,8 @@ def test_values_are_those_that_are_set(tmp_path: Path) -> None:
 def test_a_mistake_beside_it_is_told_in_our_own_words(
     arguments: list[str], named: str, tmp_path: Path
 ) -> None:
-    for order in ([*arguments, "--help"], ["--help", *arguments]):
+    first, *rest = arguments
+    for order in ([*arguments, "--help"], ["--help", *arguments], [first, "--help", *rest]):
         done = run_command(*order, cwd=tmp_path)
         assert done.returncode == 2 and not done.stdout
         assert named in done.stderr

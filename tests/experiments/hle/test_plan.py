@@ -27,6 +27,20 @@ def configured(*overrides: str, experiment: str = "hle") -> Config:
     return cli.check(cli.compose(cli.at_home(command)))
 
 
+def beside_the_judge(config: Config) -> dict[str, Any]:
+    """Return what the plan names as deviations beside the judge, which is not the paper's."""
+    told = deviating(hle.plan(config).notes)
+    assert told.pop("hle.judges") == config.hle.judges
+    return told
+
+
+def test_another_judge_than_the_papers_is_a_deviation() -> None:
+    assert beside_the_judge(configured("judges=[a]")) == {}
+    server = "options: {base_url: 'http://127.0.0.1:1/v1'}"
+    its = f"roster.judges=[{{name: o3, engine: openai, weights: o3-mini-2025-01-31, {server}}}]"
+    assert deviating(hle.plan(configured(its)).notes) == {}
+
+
 def test_the_plan_says_what_is_asked_and_who_judges() -> None:
     plan = hle.plan(configured("repeats=2"))
     told = describe(plan)
@@ -140,15 +154,14 @@ def test_the_exams_system_prompt_stands_alone_unless_asked_otherwise() -> None:
     assert the("plan.own_prompt", hle.plan(config).notes) == note
     both = configured(told, "own_system_prompts=true")
     assert [model.system_prompt for model in models_of(both)] == ["Be brief."]
-    assert deviating(hle.plan(both).notes) == {"hle.own_system_prompts": True}
+    assert beside_the_judge(both) == {"hle.own_system_prompts": True}
 
 
 def test_a_bound_of_the_judges_reasoning_is_a_deviation_that_the_plan_names() -> None:
     hosted = "roster.models=[{name: a, weights: embedded}]"
-    free = hle.plan(configured(hosted, "judges=[a]"))
-    assert deviating(free.notes) == {}
-    bounded = hle.plan(configured(hosted, "judges=[a]", "judge_chars=350"))
-    assert deviating(bounded.notes) == {"hle.judge_chars": 350}
+    assert beside_the_judge(configured(hosted, "judges=[a]")) == {}
+    bounded = configured(hosted, "judges=[a]", "judge_chars=350")
+    assert beside_the_judge(bounded) == {"hle.judge_chars": 350}
     with refused("setting.range", "hle.judge_chars", given=0):
         configured(hosted, "judges=[a]", "judge_chars=0")
 
@@ -157,25 +170,22 @@ def test_what_becomes_of_the_prompt_for_models_without_a_system_role_is_a_settin
     models = "roster.models=[{name: a, engine: simulated, system_role: false}]"
     judge = "judges=[sim-judge]"
     told = {"hle.without_system_role": "prepended"}
-    assert deviating(hle.plan(configured(models, judge)).notes) == told
+    assert beside_the_judge(configured(models, judge)) == told
     separate = configured(models, judge, "without_system_role=separate")
-    assert deviating(hle.plan(separate).notes) == {}
+    assert beside_the_judge(separate) == {}
     assert asking_of(separate).system_apart and not asking_of(configured(models)).system_apart
     with refused("setting.choice", "hle.without_system_role", given="left out"):
         configured("without_system_role='left out'")
 
 
 def test_judges_read_a_system_prompt_as_the_paper_has_it_unless_told_otherwise() -> None:
-    def named(*overrides: str, experiment: str = "hle") -> dict[str, Any]:
-        room = {"hle": hle, "index": index}[experiment]
-        config = configured("judges=[a]", *overrides, experiment=experiment)
-        return deviating(room.plan(config).notes)
-
-    assert named() == {}
-    assert named("judge_role=user") == {"hle.judge_role": "user"}
+    assert beside_the_judge(configured("judges=[a]", "judge_role=user")) == {
+        "hle.judge_role": "user"
+    }
     assert configured("judges=[a]").hle.judge_role == "system"
     # The methodology does not say as what its judge reads the prompt.
-    assert [*named("benchmarks=[hle]", experiment="index")] == ["index.judges"]
+    other = configured("judges=[a]", "benchmarks=[hle]", experiment="index")
+    assert [*deviating(index.plan(other).notes)] == ["index.judges"]
     with refused("setting.choice", "hle.judge_role", given="boss"):
         configured("judge_role=boss")
     suite = configured("hle.judges=[a]", experiment="suite")

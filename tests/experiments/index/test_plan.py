@@ -208,7 +208,7 @@ def test_none_can_be_asked_for_and_the_plan_says_what_that_costs() -> None:
     assert (config.index.judges, config.index.checker) == ([], None)
     plan = index.plan(config)
     notes = {it.code: it.values for it in plan.notes if isinstance(it, Statement)}
-    assert deviating(plan.notes) == {"index.checker": None}
+    assert deviating(plan.notes) == {"index.judges": [], "index.checker": None}
     assert not {"plan.judged", "plan.checked"} & notes.keys()
     assert (plan.referees, values(plan.calls)["others"]) == ((), [])
     with shards.scratch() as folder:

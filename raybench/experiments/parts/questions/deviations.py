@@ -21,6 +21,11 @@ _SAMPLING: dict[str, tuple[Any, str, str]] = {
 _PYTHON = "3.12"
 """The methodology's, for programs."""
 _JUDGES = "+roster/judges=methodology"
+_JUDGE = {
+    "index": f"GPT-4o of August 2024, as in {_JUDGES}",
+    "hle": "o3-mini of January 2025 (o3-mini-2025-01-31)",
+}
+"""Who judges HLE in the methodology, and in HLE's paper."""
 
 
 def other_sampling(config: Config) -> dict[str, Any]:
@@ -69,8 +74,11 @@ def deviations(config: Config, data: Prepared) -> Iterator[Deviation]:
     if isinstance(conf, HleScreenConf) and conf.review == "skip":
         text = "what passes the panel is published without review"
         yield Deviation("hle_screen.review", conf.review, "two rounds of review", text)
+    if judge := referees.other_judge(config, data):
+        text = f"HLE is judged by {judge}"
+        yield Deviation(f"{section}.judges", [*conf.judges], _JUDGE[section], text)
     if section == "index":
-        yield from _referees(config, data)
+        yield from _lacking(config, data)
     if any(benchmarks.load(part.benchmark).sandboxed for part in data):
         version = places.python_of(sandbox_of(config)).version
         if not version.startswith(f"{_PYTHON}."):
@@ -85,17 +93,16 @@ def sandbox_of(config: Config) -> Settings:
     return Settings(conf.backend, conf.python, conf.scientific_python, pinned=True)
 
 
-def _referees(config: Config, data: Prepared) -> Iterator[Deviation]:
-    judge, checker = referees.other_judge(config, data), referees.checker_of(config, data)
-    if judge:
-        text = f"HLE is judged by {judge}"
-        source = f"GPT-4o of August 2024, as in {_JUDGES}"
-        yield Deviation("index.judges", [*config.index.judges], source, text)
+def _lacking(config: Config, data: Prepared) -> Iterator[Deviation]:
+    checker = referees.checker_of(config, data)
+    if not config.index.judges and any(benchmarks.load(it).judged for it in data.left_out):
+        text = "HLE is left out, because no model judges it"
+        yield Deviation("index.judges", [], _JUDGE["index"], text)
     if (named := referees.checked_benchmarks(data)) and (
         checker is None or referees.other_checker(config, data)
     ):
         text = f"no model checks {' and '.join(named)}: the script alone decides"
         if checker:
-            text = f"maths is checked by {checker.name}"
+            text = f"{' and '.join(named)} are checked by {checker.name}"
         source = f"Llama 3.3 70B checks what the script does not mark right, as in {_JUDGES}"
         yield Deviation("index.checker", config.index.checker, source, text)

@@ -13,9 +13,13 @@ from raybench.pipeline.terms import Terms, models_of
 from raybench.statements import Statement
 from raybench.types import ModelSpec
 
-_JUDGE = re.compile(r"(.*/)?gpt-4o-2024-08-06", re.IGNORECASE)
+_JUDGES = {
+    "index": re.compile(r"(.*/)?gpt-4o-2024-08-06", re.IGNORECASE),
+    "hle": re.compile(r"(.*/)?o3-mini-2025-01-31", re.IGNORECASE),
+}
+"""What HLE's judge of the methodology, and of HLE's paper, is called by those who serve it."""
 _CHECKER = re.compile(r".*llama-?3\.3-70b.*", re.IGNORECASE)
-"""What the methodology's own judge and checker are called by those who serve them."""
+"""What the methodology's checker is called."""
 _JUDGES_ITS = {True: "judges its", False: "judge their"}
 
 
@@ -159,11 +163,12 @@ def checked_by(config: Config, data: Prepared) -> dict[str, Statement]:
 
 
 def other_judge(config: Config, data: Prepared) -> str | None:
-    """Return HLE's judge where it is another model than the index's methodology has."""
-    if Terms.of(config).section != "index" or not is_judged(data):
+    """Return the judge whose verdicts count where it is another model than the source has."""
+    source = _JUDGES.get(Terms.of(config).section)
+    if source is None or not is_judged(data):
         return None
     first, model = next(iter(judges_of(config).items()))
-    return None if _JUDGE.fullmatch(model.weights) else first
+    return None if source.fullmatch(model.weights) else first
 
 
 def other_checker(config: Config, data: Prepared) -> str | None:
