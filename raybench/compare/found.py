@@ -1,5 +1,6 @@
 """What a comparison is made of: two sides, their scores, and what differs beside."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -150,6 +151,8 @@ class Score:
     """What became of the baseline's and the candidate's units."""
     notes: Sequence[str] = ()
     """What has to be read beside it."""
+    untested: str = ""
+    """Why there is no test, where the number of observations does not say it."""
 
     @property
     def refused(self) -> bool:
@@ -165,6 +168,17 @@ class Score:
     def tested(self) -> bool:
         """Tell whether there is a test: where nothing differs, none could come out."""
         return self.p is not None and not self.identical
+
+    @property
+    def no_test(self) -> str:
+        """Return why a difference has no test; '' where it has one, or needs none."""
+        if self.refused or self.identical or self.p is not None:
+            return ""
+        if self.untested:
+            return self.untested
+        if self.independent < 2:
+            return Statement("no_test.too_few", "too few {items}", items=self.of)
+        return Statement("no_test.unknown", "too few {items}, or all alike", items=self.of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +196,11 @@ class Judged:
     needed: int | None = None
     """So many questions would show a difference as large as the one observed in four of five."""
     needed_for_two_points: int | None = None
+
+    @property
+    def shown(self) -> str:
+        """Return the verdict as tables show it: a score without a test says so, and why."""
+        return f"no test: {why}" if (why := self.score.no_test) else self.verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,25 +326,39 @@ class Concluded:
     @property
     def brief(self) -> str:
         """Return the verdict, with the number of scores it holds for where it is not all."""
+        if self.no_test:
+            return "no test"
         holds = self.count("better", "worse")
         if self.verdict not in ("better", "worse") or holds == self.scored:
             return self.verdict
         return f"{self.verdict} in {holds} of {self.scored}"
 
     @property
+    def no_test(self) -> str:
+        """Return why none of the scores has a test; '' where one has, or needs none."""
+        reasons = [it.score.no_test for it in self.scores if it.verdict != "refused"]
+        return ", ".join(dict.fromkeys(reasons)) if reasons and all(reasons) else ""
+
+    @property
     def headline(self) -> str:
         """Return how many scores improved and worsened; of a single score, its verdict."""
-        if self.scored < 2 or self.verdict not in ("better", "worse", "mixed"):
-            return self.verdict.capitalize()
-        same = self.count("identical")
-        return Statement(
-            "comparison.headline",
-            "{improved} of {scores} scores improved, {worsened} worsened, {open} are uncertain"
-            "{identical}",
-            improved=self.count("better"),
-            scores=self.scored,
-            worsened=self.count("worse"),
-            open=self.count("not distinguishable"),
-            identical=f", {same} identical" if same else "",
-            same=same,
-        )
+        if self.scored < 2 or self.verdict == "identical":
+            return f"No test: {self.no_test}" if self.no_test else self.verdict.capitalize()
+        return scores_headline(self.scores)
+
+
+def scores_headline(scores: Sequence[Judged]) -> str:
+    """Return how many scores improved, how many worsened, and how many are uncertain."""
+    counts = Counter(it.verdict for it in scores)
+    same = counts["identical"]
+    return Statement(
+        "comparison.headline",
+        "{improved} of {scores} scores improved, {worsened} worsened, {open} are uncertain"
+        "{identical}",
+        improved=counts["better"],
+        scores=len(scores) - counts["refused"],
+        worsened=counts["worse"],
+        open=counts["not distinguishable"],
+        identical=f", {same} identical" if same else "",
+        same=same,
+    )

@@ -242,9 +242,12 @@ def _score(game: str, cells: Sequence[Cell], sides: Sides, words: str) -> Score:
         "share of points, weighed alike by opponent and seat; both sides' independent, clustered "
         "by what matches were drawn with, Student's t"
     )
+    why = ""
     if degrees < 1 or a.stderr is None or b.stderr is None or not math.hypot(a.stderr, b.stderr):
         found = Estimate(value, None, None, n, f"{method}; no interval: too few, or all alike")
         p = None
+        if degrees >= 1 and a.stderr is not None and b.stderr is not None:
+            why = Statement("no_test.alike", "all matches alike")
     else:
         stderr = math.hypot(a.stderr, b.stderr)
         half = student(degrees) * stderr
@@ -263,6 +266,7 @@ def _score(game: str, cells: Sequence[Cell], sides: Sides, words: str) -> Score:
         gained=0 if alike else None,
         lost=0 if alike else None,
         of="matches",
+        untested=why,
     )
 
 
@@ -332,4 +336,5 @@ def _mean(scores: Sequence[Score], words: str) -> Score:
         mean("baseline"), mean("candidate"), difference, p=p,
         test="Welch's t" if p is not None else "none", independent=independent,
         gained=0 if alike else None, lost=0 if alike else None, of="matches",
+        untested=next((it.no_test for it in scores if it.no_test), ""),
     )  # fmt: skip

@@ -168,9 +168,10 @@ def _open(score: Score, p_holm: float | None, here: float | None) -> str:
     if p_holm is None:
         return Statement(
             "verdict.no_test",
-            "not distinguishable with {n:,} {items}: too few, or too much alike, for a test",
+            "no test, so that it is uncertain which is better ({n:,} {items}): {why}",
             n=n,
             items=items,
+            why=score.no_test,
         )
     if beyond(score, here):
         return Statement(
@@ -244,22 +245,36 @@ def _sentence(compared: Compared, scores: Sequence[Judged], verdict: Overall) ->
             what=what,
             scores=_all(of),
         )
+    untested = _untested(scores)
     parts = [
         f"{word} in {_listed(by[word])}" for word in ("better", "worse") if word in by
     ]  # in this order
     if not parts:
         alike = len(by["not distinguishable"])
+        reasons = [it.score.no_test for it in scores if it.verdict == "not distinguishable"]
+        if all(reasons):
+            return Statement(
+                "comparison.no_test",
+                "{candidate} against {baseline}: {scores} could not be tested ({why}), so that it "
+                "is uncertain which is better.",
+                candidate=candidate,
+                baseline=baseline,
+                scores=_all(alike),
+                why=", ".join(dict.fromkeys(reasons)),
+                by=by,
+            )
         same = f"; identical in {_listed(by['identical'])}" if "identical" in by else ""
         return Statement(
             "comparison.open",
             "{candidate} cannot be told from {baseline} in {any}{scores} with this many "
-            "observations{same}. That is not the same as being equally good: see from which "
-            "difference on it would have shown.",
+            "observations{same}{untested}. That is not the same as being equally good: see from "
+            "which difference on it would have shown.",
             candidate=candidate,
             baseline=baseline,
             any="any of " * (alike > 1),
             scores=_all(alike),
             same=same,
+            untested=f"; {untested}" if untested else "",
             by=by,
         )
     if "worse" not in by:
@@ -270,6 +285,7 @@ def _sentence(compared: Compared, scores: Sequence[Judged], verdict: Overall) ->
     told += [
         f"{it} in {_listed(by[it])}" for it in ("not distinguishable", "identical") if it in by
     ]
+    told += [untested] * bool(untested)
     return Statement(
         "comparison.verdict",
         "{candidate} against {baseline}: {told}.",
@@ -278,6 +294,12 @@ def _sentence(compared: Compared, scores: Sequence[Judged], verdict: Overall) ->
         told="; ".join(told),
         by=by,
     )
+
+
+def _untested(scores: Sequence[Judged]) -> str:
+    """Return which scores have no test, and why; '' where there is none."""
+    without = [f"{it.score.title}: {why}" for it in scores if (why := it.score.no_test)]
+    return f"without a test {_listed(without)}" if without else ""
 
 
 def _all(number: int) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from raybench.compare.found import SCORE, Scale, Score
+from raybench.statements import Statement
 from raybench.stats import grouped, intervals
 from raybench.stats.distributions import two_sided
 from raybench.stats.intervals import student
@@ -15,6 +16,9 @@ MOVER = "from both intervals (MOVER)"
 """How the method ends where the interval of a difference is put together from two others."""
 BY_INTERVAL = "by the interval (MOVER)"
 """How a test begins that goes by the interval of the difference."""
+UNPAIRED = "difference of independent runs, not paired"
+"""How the method of a difference begins that is of two runs' own scores."""
+_NO_INTERVAL = Statement("no_test.no_interval", "one side has no interval")
 _NONE = Estimate(None, None, None, 0, "refused: the run has none")
 
 
@@ -83,6 +87,7 @@ def apart(
     return Score(
         metric, title, one, other, found, p=p, test=test, independent=independent,
         higher_is_better=higher_is_better, of=of, scale=scale, counts=counts, notes=notes,
+        untested=_NO_INTERVAL if p is None else "",
     )  # fmt: skip
 
 
@@ -93,7 +98,7 @@ def _difference(one: Estimate, other: Estimate) -> tuple[Estimate, float | None,
             return Estimate(None, None, None, 0, it.method), None, "none", 0
     assert one.value is not None and other.value is not None
     value, n = intervals.difference(other.value, one.value), min(one.n, other.n)
-    method = "difference of independent runs, not paired"
+    method = UNPAIRED
     if one.stderr and other.stderr:
         stderr = math.hypot(one.stderr, other.stderr)
         degrees = stderr**4 / sum(

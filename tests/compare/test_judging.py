@@ -1,5 +1,6 @@
 """Verdicts and their words."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ def test_the_words_of_each_verdict(pair: Pair) -> None:
     assert said(pair, alike) == ("verdict.identical", of | {"n": 100})
     assert words(pair, made("a", None, None, changed=None)) == ["nothing"]
     assert said(pair, made("a", None, 0.1, stderr=None, n=4)) == (
-        "verdict.no_test", of | {"n": 4},
+        "verdict.no_test", of | {"n": 4, "why": "too few questions, or all alike"},
     )  # fmt: skip
     assert said(pair, made("a", 0.9, 0.1, stderr=0.6, n=5)) == (
         "verdict.too_few", of | {"n": 5},
@@ -144,6 +145,29 @@ def test_the_headline_says_in_how_many_scores_a_verdict_holds(
     assert code(found.headline) == "comparison.headline"
     assert (headline["improved"], headline["worsened"], headline["open"]) == counts
     assert headline["scores"] == len(differences)
+
+
+def test_the_headline_counts_scores_where_none_moved(pair: Pair) -> None:
+    scores = [made("a", 0.9), made("b", 0.8), made("c", None, 0.1, stderr=None)]
+    (found,) = judging.concluded([Compared(pair, scores)])
+    assert found.verdict == OPEN
+    headline = values(found.headline)
+    assert (headline["improved"], headline["scores"], headline["open"]) == (0, 3, 3)
+    assert scores[2].no_test in values(found.sentence)["untested"]
+
+
+def test_a_score_without_a_test_is_shown_with_the_reason(pair: Pair) -> None:
+    score = replace(made("a", None, 0.1, stderr=None, n=1), of="matches")
+    (found,) = judging.concluded([Compared(pair, [score])])
+    why = score.no_test
+    assert (code(why), values(why)) == ("no_test.too_few", {"items": "matches"})
+    assert (found.verdict, found.scores[0].verdict) == (OPEN, OPEN), "public values stay"
+    assert (found.scores[0].shown, found.brief) == (f"no test: {why}", "no test")
+    assert found.headline == f"No test: {why}"
+    assert code(found.sentence) == "comparison.no_test"
+    assert values(found.sentence)["why"] == why
+    (tested,) = judging.concluded([Compared(pair, [made("a", 0.9)])])
+    assert (tested.scores[0].shown, tested.brief, tested.no_test) == (OPEN, OPEN, "")
 
 
 def test_the_headline_of_one_score_is_its_verdict(pair: Pair) -> None:

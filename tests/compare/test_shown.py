@@ -12,12 +12,13 @@ import pytest
 from compare.making import compared, concluded, run, unit, units
 from statements import values
 
-from raybench.compare import command, judging
-from raybench.compare.found import Compared, Concluded
+from raybench.compare import command, judging, means, questions
+from raybench.compare.found import Compared, Concluded, Pair, Side
 from raybench.compare.runs import Stored
 from raybench.compare.shown import page, summary, terminal, words
 from raybench.compare.shown.told import told
 from raybench.statements import Statement
+from raybench.types import Estimate
 
 NAME = "<script>alert(1)</script>\x1b[31m</pre>"
 NASTY = f"{NAME}\ud800"
@@ -213,6 +214,117 @@ def test_the_headline_stands_first_in_terminal_page_and_json(tmp_path: Path) -> 
     out = io.StringIO()
     terminal.show([found, concluded(one, one)], [], out)
     assert found.brief != found.verdict and f"  {found.brief}  " in out.getvalue()
+
+
+def test_the_headline_of_several_models_counts_models(tmp_path: Path) -> None:
+    names, marks = ("m", "n", "o"), {"m": [False] * 40, "n": [True] * 40, "o": [True, False] * 20}
+    one, other = (
+        run(
+            tmp_path / at,
+            [it for name in names for it in units(name, marks[name][::step])],
+            models=names,
+        )
+        for at, step in (("a", 1), ("b", -1))
+    )
+    better = run(tmp_path / "c", units("m", [True] * 40), models=names)
+    pairs = [
+        *(Pair(Side(one, name), Side(other, name)) for name in names[1:]),
+        Pair(Side(one, "m"), Side(better, "m")),
+    ]
+    found = judging.concluded(questions.compare(pairs, only=(), most=5)[0])
+    headline = values(summary.headline(found))
+    assert (headline["all"], headline["what"], headline["scores"]) == (3, "models", "")
+    json_output = told(found)
+    assert json_output["headline"] == summary.headline(found)
+    assert json_output["counts"] == {
+        "improved": 1, "worsened": 0, "mixed": 0, "not_told": 1, "identical": 1, "not_tested": 0,
+    }  # fmt: skip
+    assert all(headline[name] == number for name, number in json_output["counts"].items())
+    out = io.StringIO()
+    terminal.show(found, [], out)
+    assert out.getvalue().splitlines()[0] == summary.headline(found)
+    html = page.render(found, [], tmp_path / "compare.html")
+    assert html.index(summary.headline(found)) < html.index('aria-label="Verdicts"')
+    alone = told(found[:1])
+    assert alone["headline"] == alone["comparisons"][0]["headline"]
+
+
+def test_the_headline_of_several_models_counts_their_scores_too(tmp_path: Path) -> None:
+    benchmarks, names = ("mmlu_pro", "gpqa_diamond"), ("m", "n")
+    one, other = (
+        run(
+            tmp_path / at,
+            [
+                it
+                for name in names
+                for benchmark in benchmarks
+                for it in units(
+                    name,
+                    [(at == "b") if benchmark == "mmlu_pro" else name == "m"] * 40,
+                    benchmark=benchmark,
+                )
+            ],
+            models=names,
+        )
+        for at in "ab"
+    )
+    pairs = [Pair(Side(one, name), Side(other, name)) for name in names]
+    found = judging.concluded(questions.compare(pairs, only=(), most=5)[0])
+    scores = sum(it.scored for it in found)
+    assert scores > len(found)
+    headline = values(summary.headline(found))
+    assert (headline["improved"], headline["all"]) == (2, 2)
+    assert f"2 of {scores} " in headline["scores"]
+
+
+def test_runs_that_are_not_paired_say_so_in_the_headline(tmp_path: Path) -> None:
+    names = ("m", "n")
+    estimates = (
+        Estimate(3.0, 0.03, (2.9, 3.1), 40, "mean"),
+        Estimate(3.1, 0.04, (3, 3.2), 40, "mean"),
+    )
+    one, other = (run(tmp_path / at, [], models=names) for at in "ab")
+    score = means.apart("autobench/score", "AutoBench score", *estimates, of="tasks")
+    pairs = [Compared(Pair(Side(one, name), Side(other, name)), [score]) for name in names]
+    headline = values(summary.headline(judging.concluded(pairs)))
+    assert (headline["improved"], headline["not_told"]) == (0, 2)
+    assert "not paired" in headline["unpaired"] and "tasks" in headline["unpaired"]
+    paired = means.paired("m", "M", ([1.0, 2.0, 3.0], [1.0, 3.0, 3.0]), of="tasks")
+    mixed = judging.concluded([pairs[0], replace(pairs[1], scores=[paired])])
+    assert values(summary.headline(mixed))["unpaired"] == ""
+
+
+def test_where_no_observation_differs_no_interval_is_shown(tmp_path: Path) -> None:
+    one = run(tmp_path / "a", units("m", [True] * 40 + [False] * 10))
+    found = concluded(one, one)
+    (score,) = found.scores
+    assert score.verdict == "identical" and score.score.difference.ci95 is not None
+    assert difference_of(found) == "+0.000"
+    out = io.StringIO()
+    terminal.show([found], [], out)
+    html = page.render([found], [], tmp_path / "compare.html")
+    assert "+0.000 [" not in out.getvalue() + html
+    (said,) = told([found])["comparisons"][0]["scores"]
+    assert said["difference"]["ci95"] == list(score.score.difference.ci95), "public values stay"
+
+
+def test_a_score_without_a_test_says_so_in_terminal_page_and_json(tmp_path: Path) -> None:
+    one, other = (run(tmp_path / at, [], models=["m"]) for at in "ab")
+    there = Estimate(0.5, None, None, 4, "mean")
+    score = means.apart("m", "M", there, replace(there, value=0.6), of="matches")
+    found = judging.concluded([Compared(Pair(Side(one, "m"), Side(other, "m")), [score])])
+    out = io.StringIO()
+    terminal.show(found, [], out)
+    (line,) = (it for it in out.getvalue().splitlines() if it.lstrip().startswith("M "))
+    assert line.endswith(f"no test: {score.no_test}")
+    html = page.render(found, [], tmp_path / "compare.html")
+    assert f">no test: {score.no_test}</strong>" in html
+    pair = told(found)["comparisons"][0]
+    assert (pair["verdict"], pair["counts"]["not_told"]) == ("not distinguishable", 1)
+    (said,) = pair["scores"]
+    assert (said["verdict"], said["test"], said["no_test"]) == (
+        "not distinguishable", "none", score.no_test,
+    )  # fmt: skip
 
 
 def test_p_stands_beside_what_it_was_raised_to(tmp_path: Path) -> None:

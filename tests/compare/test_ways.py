@@ -139,6 +139,9 @@ def test_points_that_are_all_alike_are_no_certainty(tmp_path: Path) -> None:
     assert (score.difference.stderr, score.p) == (None, None), (
         "weights add up to 1 but for rounding"
     )
+    assert code(score.no_test) == "no_test.alike"
+    (found,) = games.compare([pair(played("one", 0.5, 1), played("two", 1.0, 1))])
+    assert [code(it.no_test) for it in found.scores] == ["no_test.too_few"]
 
 
 def test_an_opponent_of_the_same_name_but_another_make_is_none(tmp_path: Path) -> None:

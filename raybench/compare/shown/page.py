@@ -40,6 +40,7 @@ def render(found: Sequence[Concluded], notes: Sequence[str], page: Path | None =
             _pair(number, it, own, page)
             for number, (it, own) in enumerate(zip(found, said.own, strict=True), start=1)
         ],
+        headline=summary.headline(found) if sum(bool(it.scores) for it in found) > 1 else "",
         summary=summary.rows(found) if len(found) > 1 else [],
         summary_about=summary.ABOUT,
         notes=[*notes, *(f"{it.what} ({it.of})" for it in said.notes)],

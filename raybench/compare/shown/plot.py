@@ -37,7 +37,7 @@ def _drawn(scores: Sequence[Judged], scale: Scale, label: str) -> str:
                 # To the side on which it lies: both would make the plot twice as wide.
                 end = math.copysign(it.detectable_here, difference.value)
                 axes.plot([end], [place], "|", color="#808080", ms=11, mew=1)
-            if difference.ci95 is not None:
+            if difference.ci95 is not None and not it.score.identical:
                 axes.plot(
                     difference.ci95, [place, place], color=colour, lw=2, solid_capstyle="butt"
                 )

@@ -26,6 +26,8 @@ class Row:
     two_points: str
     needed: str
     verdict: Word
+    shown: str
+    """The verdict in words: a score without a test says why it has none."""
 
     @classmethod
     def of(cls, judged: Judged) -> "Row":
@@ -44,6 +46,7 @@ class Row:
             _many(judged.needed_for_two_points),
             _many(judged.needed),
             judged.verdict,
+            judged.shown,
         )
 
 

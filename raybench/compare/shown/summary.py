@@ -1,10 +1,13 @@
 """The table of all pairs: each one's verdict and the difference that stands for it."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from raybench.compare.found import Concluded, Judged, Overall
+from raybench.compare.found import Concluded, Judged, Overall, scores_headline
+from raybench.compare.means import UNPAIRED
 from raybench.compare.shown.words import difference, p_shown
+from raybench.statements import Statement
 
 ABOUT = (
     "The difference of each pair is that of what its experiment ranks by; where there is no such "
@@ -28,6 +31,17 @@ _ORDER: Sequence[Overall] = (
 )
 
 
+COUNTS: Mapping[str, Overall] = {
+    "improved": "better",
+    "worsened": "worse",
+    "mixed": "mixed",
+    "not_told": "not distinguishable",
+    "identical": "identical",
+    "not_tested": "not tested",
+}
+"""What the numbers of pairs with each verdict are called."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """What the table says of a pair."""
@@ -46,6 +60,51 @@ class Row:
     better: str
     worse: str
     of: str
+
+
+def counts(found: Sequence[Concluded]) -> dict[str, int]:
+    """Return how many pairs with scores have each verdict, by its name in COUNTS."""
+    verdicts = Counter(it.verdict for it in found if it.scores)
+    return {name: verdicts[verdict] for name, verdict in COUNTS.items()}
+
+
+def headline(found: Sequence[Concluded]) -> str:
+    """Return how many models improved and worsened; of a single pair, its own headline."""
+    pairs = [it for it in found if it.scores]
+    if len(pairs) < 2:
+        return next((it.headline for it in pairs or found), "")
+    numbers, scores = counts(pairs), [score for it in pairs for score in it.scores]
+    models = {it.compared.pair.candidate.key for it in pairs}
+    several = any(it.scored > 1 for it in pairs)
+    one_run = all(it.compared.pair.one_run for it in pairs)
+    improved, worsened = "improved", "worsened"
+    if one_run:
+        improved, worsened = "are better than the baseline", "are worse"
+    if several:
+        improved, worsened = f"{improved} in at least one score", f"{worsened} in at least one"
+    rest = {"mixed": "mixed", "identical": "identical", "not_tested": "not tested"}
+    return Statement(
+        "comparison.headline_of_models",
+        "{improved} of {all} {what} {better}, {worsened} {worse}, {not_told} are uncertain{rest}"
+        "{scores}{unpaired}",
+        **numbers,
+        all=len(pairs),
+        what="models" if len(models) == len(pairs) else "pairs",
+        better=improved,
+        worse=worsened,
+        rest="".join(f", {numbers[name]} {word}" for name, word in rest.items() if numbers[name]),
+        scores=f"; {scores_headline(scores)}" if several else "",
+        unpaired=_unpaired(scores),
+    )
+
+
+def _unpaired(scores: Sequence[Judged]) -> str:
+    """Say that no score is paired; '' where any is."""
+    there = [it.score for it in scores if not it.score.refused]
+    if not there or not all(it.difference.method.startswith(UNPAIRED) for it in there):
+        return ""
+    items = " and ".join(dict.fromkeys(it.of for it in there))
+    return f"; not paired: the two sides have too few {items} in common"
 
 
 def rows(found: Sequence[Concluded]) -> list[Row]:

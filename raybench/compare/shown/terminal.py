@@ -63,6 +63,9 @@ def show(
         if simulated(found):
             console.print(Text(SIMULATED, style="bold yellow"), soft_wrap=not console.is_terminal)
         if len(found) > 1:
+            if sum(bool(it.scores) for it in found) > 1:
+                headline = Text(one_line(summary.headline(found)), style="bold")
+                console.print(headline, soft_wrap=not console.is_terminal)
             everywhere = [it for it in said.settings if it.everywhere]
             _dim(console, [*runs, *_apart(everywhere)])
             _fitting(console, _summary(found), lambda: _summary_compact(found))
@@ -248,7 +251,7 @@ def _summary_compact(found: Sequence[Concluded]) -> Any:
         better = "" if it.of == "—" else f"\n+{it.better} −{it.worse} of {it.of}"
         table.add_row(
             Text(one_line(it.candidate)).append(f"\n{one_line(it.baseline)}", "dim"),
-            Text(it.verdict, style=_OVERALL.get(it.verdict, "")).append(better, "dim"),
+            Text(it.brief, style=_OVERALL.get(it.verdict, "")).append(better, "dim"),
             Text(f"{value} {it.score}").append(f"\n[{interval}" if interval else "", "dim"),
             it.p_holm,
         )
@@ -275,7 +278,7 @@ def _table(scores: Sequence[Judged]) -> Any:
             it.p,
             it.p_holm,
             it.here,
-            Text(it.verdict, style=_STYLES.get(it.verdict, "")),
+            Text(it.shown, style=_STYLES.get(it.verdict, "")),
         )
     return table
 
@@ -294,7 +297,7 @@ def _compact(scores: Sequence[Judged]) -> Any:
             Text(f"{it.baseline} → {it.candidate}").append(f"\n{changed}{it.n}", "dim"),
             Text(found).append(f"\n{interval}", "dim"),
             f"{it.p}\n{it.p_holm}",
-            Text(it.verdict, style=_STYLES.get(it.verdict, "")).append(
+            Text(it.shown.replace(": ", "\n"), style=_STYLES.get(it.verdict, "")).append(
                 "" if it.here == "—" else f"\n{WOULD_SHOW} {it.here}", "dim"
             ),
         )

@@ -2,6 +2,9 @@
 
     {"schema": 1, "level": 0.05, "tests": how many were corrected together (Holm),
      "simulated": stand-ins took part, "notes": [...],
+     "headline": how many models improved and worsened, in words,
+     "counts": {"improved", "worsened", "mixed", "not_told", "identical", "not_tested":
+                how many comparisons with scores have that verdict},
      "comparisons": [{
         "part": of a suite, or null,
         "baseline", "candidate": {"run", "folder", "experiment", "model", "finished", "simulated",
@@ -15,7 +18,8 @@
         "scores": [{"metric", "title", "verdict", "words", "higher_is_better",
                     "baseline", "candidate", "difference":
                         {"value", "stderr", "ci95", "n", "method"},
-                    "p", "p_holm", "test", "gained", "lost", "detectable", "detectable_here",
+                    "p", "p_holm", "test", "no_test": why there is no test, or null,
+                    "gained", "lost", "detectable", "detectable_here",
                     "needed", "needed_for_two_points",
                     "counts": {"baseline", "candidate": {"ok", "truncated", ...}} | null,
                     "notes": [...]}],
@@ -34,7 +38,9 @@
 four in five such comparisons would find if it were tested alone, `detectable_here` among all tests
 here; `needed` is how many questions would show the observed difference. A verdict of a score is
 "better", "worse", "identical", "not distinguishable" or "refused"; a value that is null is refused,
-and `difference.method` says why. The verdict of a pair is "better" where some score is and none is
+and `difference.method` says why. A score without a test is "not distinguishable", and `no_test`
+says why it has none. Where a score is "identical", `difference.ci95` is about other questions: no
+observation here differs. The verdict of a pair is "better" where some score is and none is
 worse: `headline` and `counts` say of how many scores it holds.
 """
 
@@ -43,6 +49,7 @@ from typing import Any
 
 from raybench.compare.found import Concluded, Flip, Flips, Judged, Pair, Reply, Side, Word
 from raybench.compare.judging import LEVEL
+from raybench.compare.shown import summary
 
 SCHEMA = 1
 _COUNTS: Mapping[str, Word] = {
@@ -62,6 +69,8 @@ def told(found: Sequence[Concluded], notes: Sequence[str] = ()) -> dict[str, Any
         "tests": found[0].tests if found else 0,
         "simulated": simulated(found),
         "notes": list(notes),
+        "headline": summary.headline(found),
+        "counts": summary.counts(found),
         "comparisons": [_pair(it) for it in found],
     }
 
@@ -125,6 +134,7 @@ def _score(judged: Judged) -> dict[str, Any]:
         "p": score.p,
         "p_holm": judged.p_holm,
         "test": score.test,
+        "no_test": score.no_test or None,
         "gained": score.gained,
         "lost": score.lost,
         "detectable": judged.detectable,

@@ -41,13 +41,16 @@ def number(value: float | None, scale: Scale, *, signed: bool = False) -> str:
 
 
 def difference(judged: Judged) -> str:
-    """Return '+0.042 [−0.010, +0.094]', or '—'."""
+    """Return '+0.042 [−0.010, +0.094]', or '—'; where no observation differs, no interval.
+
+    It would be of other questions than those that are called identical.
+    """
     score = judged.score
     value, ci95 = score.difference.value, score.difference.ci95
     if value is None:
         return "—"
     told = number(value, score.scale, signed=True)
-    if ci95 is None:
+    if ci95 is None or score.identical:
         return told
     low, high = (number(it, score.scale, signed=True) for it in ci95)
     return f"{told} [{low}, {high}]"
