@@ -182,8 +182,9 @@ for _ in range(150):
 
 
 def test_time_is_told_apart() -> None:
-    outcome = sandbox.run("import time; time.sleep(0.5)")
-    assert outcome.wall_s >= 0.5 > outcome.cpu_s
+    # Its time counts from when this process sees that it has begun, which may be late.
+    outcome = sandbox.run("import time; time.sleep(2)")
+    assert outcome.wall_s > 0.5 > outcome.cpu_s
     outcome = sandbox.run("import time\nwhile time.process_time() < 0.3: pass")
     assert outcome.cpu_s >= 0.25
 
