@@ -131,8 +131,9 @@ def _questions(config: Config, register: Register) -> str:
     counts = register.counts()
     return Statement(
         "screening.questions",
-        "the dataset has {questions:,} questions ({states}); {file} has the state of each",
-        questions=sum(counts.values()),
+        "the dataset has {questions:,} question{s} ({states}); {file} has the state of each",
+        questions=(questions := sum(counts.values())),
+        s="s" * (questions != 1),
         states=in_words(counts),
         file=f"{config.hle_screen.dataset}/{revisions.STATES}",
         counts=counts,

@@ -258,7 +258,8 @@ def test_one_of_something_is_no_several(tmp_path: Path) -> None:
     assert [(it["candidates"], it["s"]) for it in told] == [(1, ""), (2, "s")]
     outcome, _ = screened(one, {"a": "ww"})
     assert "passed panel" not in str(outcome.notes["Questions"])
-    assert not any(values(outcome.notes[it])["s"] for it in ("Revision", "Candidates", "Passed"))
+    told_of_one = ("Revision", "Candidates", "Passed", "Questions")
+    assert not any(values(outcome.notes[it])["s"] for it in told_of_one)
 
 
 def test_a_question_mended_in_the_same_screening_stays_on_its_side(tmp_path: Path) -> None:
