@@ -62,7 +62,7 @@ Code = Literal[
     "compare.ambiguous",  # it is not clear which models are to be compared
     # Data and storage.
     "data.missing",  # there are no questions, positions or revisions where they are looked for
-    "data.unreviewed",  # reviewers have approved none of the questions yet
+    "data.unreviewed",  # reviewers have approved no question yet, or filled in no row
     "data.invalid",  # rows or candidates are not as they must be
     "data.changed",  # data is not what it was when it was first read
     "data.empty",  # nothing is left after selection

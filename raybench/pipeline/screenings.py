@@ -17,6 +17,8 @@ from raybench.reading import from_json
 EXPERIMENT = "hle_screen"
 ASKED = "roster=ROSTER"
 """What people fill in themselves in the command of an exam."""
+TO_FILL_IN = " (replace the words in capitals)"
+"""What goes with a command that has such words: FILE, ROSTER, SHEET."""
 STATE_LABELS: Mapping[str, str] = {
     "candidate": "undecided by the panel",
     "passed_panel": "waiting for round 1 of review",

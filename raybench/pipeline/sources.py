@@ -125,17 +125,20 @@ def _unpublished(given: str, screened: Sequence[ScreenedDataset], runs_dir: str)
             "Screen candidates and have reviewers approve them ("
             + screenings.screen_command("candidates=FILE", dataset=given, runs_dir=runs_dir)
             + "), or name the dataset of another screening with data.dir=FOLDER"
+            + screenings.TO_FILL_IN
         )
     elif meant.published:
         fix = (
-            f"The screening in '{meant.folder}' has published questions. Ask these: "
-            + screenings.exam_command(meant.folder, runs_dir=runs_dir)
+            f"The screening in '{meant.folder}' has published questions. Ask these"
+            f"{screenings.TO_FILL_IN}: " + screenings.exam_command(meant.folder, runs_dir=runs_dir)
         )
     else:
+        review = _review(meant, runs_dir)
+        told = "" if screenings.TO_FILL_IN in review else screenings.TO_FILL_IN
         fix = (
             f"The screening in '{meant.folder}' waits for reviews "
-            f"({screenings.in_words(meant.states)}). {_review(meant, runs_dir)}. Then ask its "
-            f"questions: {screenings.exam_command(meant.folder, runs_dir=runs_dir)}"
+            f"({screenings.in_words(meant.states)}). {review}. Then ask its "
+            f"questions{told}: {screenings.exam_command(meant.folder, runs_dir=runs_dir)}"
         )
     return Problem(
         "data.missing",
@@ -151,10 +154,14 @@ def _review(dataset: ScreenedDataset, runs_dir: str) -> str:
     where = {"dataset": dataset.folder, "runs_dir": runs_dir}
     if not dataset.waits:
         command = screenings.screen_command("candidates=FILE", **where)
-        return f"No question waits for a review: screen revised or other candidates: {command}"
+        return (
+            "No question waits for a review: screen revised or other candidates"
+            f"{screenings.TO_FILL_IN}: {command}"
+        )
     sheets = [it for it in dataset.sheets if exists(Path(it))]
+    told = "" if sheets else screenings.TO_FILL_IN
     return (
-        "Fill in the review sheets and hand them in: "
+        f"Fill in the review sheets and hand them in{told}: "
         f"{screenings.hand_in_command(sheets, **where)}. For experiments only, a screening with "
         "review=skip publishes without reviews"
     )

@@ -187,7 +187,11 @@ def plan(config: Config, extended: reuse.Extended | None = None) -> Plan:
             most=most_calls(config),
         ),
         notes=(
-            f"{at_once(config)} iterations run at the same time",
+            Statement(
+                "plan.iterations_at_once",
+                "iterations that run at the same time: {iterations}",
+                iterations=at_once(config),
+            ),
             *_begins(config, extended),
             *_protocol(config),
             *turns(len(engines), awake),

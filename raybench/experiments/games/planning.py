@@ -144,7 +144,7 @@ def notes(config: Config) -> Iterator[str]:
     why = f", not {wanted}: only two rounds, as the third needs the results of the first"
     yield Statement(
         "plan.at_once",
-        "pairing: {pairing}; {most}{matches} matches run at the same time{why}",
+        "pairing: {pairing}; matches that run at the same time: {most}{matches}{why}",
         pairing=conf.pairing.replace("_", " "),
         most=most,
         matches=many,

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from raybench.benchmarks.parts.hle.screening import reasons
-from raybench.config import Config
+from raybench.config import Config, HleScreenConf
 from raybench.errors import ConfigurationError, Problem
 from raybench.experiments.hle_screen import audits, caveats, entries
 from raybench.experiments.hle_screen.entries import Entry
 from raybench.experiments.hle_screen.reviewed import Reviews
+from raybench.experiments.hle_screen.sheets import GUIDE
 from raybench.experiments.hle_screen.standing import CANDIDATES, DATASET, Standing, said
 from raybench.experiments.parts.questions import setup
 from raybench.paths import expanded
@@ -93,8 +94,11 @@ class Batch:
     def prepared(self, config: Config, folder: Path) -> Prepared:
         """Write the valid candidates below a folder, those that are chosen as questions to ask.
 
-        Raises ConfigurationError where there is none, and nothing that reviewers turned down.
+        Raises ConfigurationError where there is none, and nothing that reviewers turned down; and
+        where sheets say nothing of the dataset's questions.
         """
+        if wrong := list(self._review_problems(config.hle_screen)):
+            raise ConfigurationError(wrong)
         valid = self.valid
         if not valid and not config.hle_screen.reviewed and not config.hle_screen.audit:
             raise ConfigurationError(
@@ -121,6 +125,27 @@ class Batch:
         data = self._chosen(config, folder, valid) if valid else Prepared((), {}, ())
         inputs = {CANDIDATES: self.digest, DATASET: self.standing.digest()}
         return replace(data, notes=(*notes, *data.notes), inputs=inputs)
+
+    def _review_problems(self, conf: HleScreenConf) -> Iterator[Problem]:
+        """Yield why nothing would come of the sheets: a hand-in that changes nothing is none."""
+        filled, sheets = self.reviews.filled, " and ".join(f"'{it}'" for it in conf.reviewed)
+        if filled and filled.keys().isdisjoint(self.standing.register.entries):
+            yield Problem(
+                "data.missing",
+                f"hle_screen.reviewed: no question of {sheets} is in the dataset '{conf.dataset}'",
+                setting="hle_screen.dataset",
+                given=conf.dataset,
+                fix="name the dataset that the sheets are from with dataset=FOLDER; "
+                f"{GUIDE} beside the sheets as they were written has the command",
+            )
+        if filled and not any(it.rows for it in filled.values()):
+            yield Problem(
+                "data.unreviewed",
+                f"hle_screen.reviewed: no row of {sheets} is filled in",
+                setting="hle_screen.reviewed",
+                given=list(conf.reviewed),
+                fix="fill in reviewer, score and decision, then run the command again",
+            )
 
     def _audit(self, config: Config) -> str:
         """Say how many questions are drawn. Raises ConfigurationError where there is none."""

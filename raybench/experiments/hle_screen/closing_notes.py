@@ -99,23 +99,25 @@ def _candidates(batch: Batch, tried: int) -> str:
     untried = len(batch.valid) - tried
     return Statement(
         "screening.batch",
-        "{candidates:,} candidates: {tried:,} were tried by the panel, {invalid:,} are "
-        "invalid{reasons}{left}",
+        "{candidates:,} candidate{s}; tried by the panel: {tried:,}; invalid: "
+        "{invalid:,}{reasons}{left}",
         candidates=len(batch.entries),
+        s="s" * (len(batch.entries) != 1),
         tried=tried,
         invalid=len(batch.invalid),
         reasons=f" ({sets.INVALID} has the reasons)" if batch.invalid else "",
-        left=f", {untried:,} are valid and were not tried" if untried else "",
+        left=f"; valid, but not tried: {untried:,}" if untried else "",
     )
 
 
 def _passed(accepted: int, parts: Counter[Part | None], *, rejected: int, undecided: int) -> str:
     return Statement(
         "screening.passed",
-        "{accepted:,} candidates passed the panel: {waiting:,} wait for review, {published:,} are "
-        "published, {private:,} are held out, {late:,} are held out as late contributions. "
-        "{rejected:,} were answered by the panel and are rejected, {undecided:,} are undecided",
+        "{accepted:,} candidate{s} passed the panel (waiting for review: {waiting:,}; published: "
+        "{published:,}; held out: {private:,}; held out as late contributions: {late:,}). Answered "
+        "by the panel and rejected: {rejected:,}. Undecided: {undecided:,}",
         accepted=accepted,
+        s="s" * (accepted != 1),
         waiting=parts[None],
         published=parts["public"],
         private=parts["private"],
@@ -129,8 +131,9 @@ def _questions(config: Config, register: Register) -> str:
     counts = register.counts()
     return Statement(
         "screening.questions",
-        "the dataset has {questions:,} questions ({states}); {file} has the state of each",
-        questions=sum(counts.values()),
+        "the dataset has {questions:,} question{s} ({states}); {file} has the state of each",
+        questions=(questions := sum(counts.values())),
+        s="s" * (questions != 1),
         states=in_words(counts),
         file=f"{config.hle_screen.dataset}/{revisions.STATES}",
         counts=counts,

@@ -155,11 +155,12 @@ def _declined(config: Config, register: Register) -> str:
         "next.declined",
         "{listed}. These questions are not published; the sheets have the reviewers' comments. "
         "An unchanged question is refused. After its author changed it, a question may come back "
-        "under the same id, and passes the panel and both rounds again:\n{command}",
+        "under the same id, and passes the panel and both rounds again{hint}:\n{command}",
         listed="; ".join(listed),
         command=screenings.screen_command(
             *_AGAIN, dataset=config.hle_screen.dataset, runs_dir=config.runs_dir
         ),
+        hint=screenings.TO_FILL_IN,
         questions=keys,
     )
 
@@ -176,12 +177,14 @@ def _exam(config: Config, revision: Revision | None) -> str:
     if part == "public":
         return Statement(
             "next.exam",
-            "an exam over the published questions, with the models of ROSTER:\n{command}",
+            "an exam over the published questions{hint}:\n{command}",
+            hint=screenings.TO_FILL_IN,
             command=screenings.exam_command(dataset, runs_dir=config.runs_dir),
         )
     return Statement(
         "next.exam_held_out",
-        "revision {number} publishes no question; this asks the held-out ones:\n{command}",
+        "revision {number} publishes no question; this asks the held-out ones{hint}:\n{command}",
+        hint=screenings.TO_FILL_IN,
         number=revision.number,
         command=screenings.held_out_command(
             f"{dataset}/{FOLDERS[part]}/{revision.folder.name}", runs_dir=config.runs_dir

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from raybench.benchmarks.parts.hle.exam import Exam
@@ -52,6 +53,11 @@ _MEANINGS: Mapping[str, str] = {
     "come back as a candidate with the same id",
     "rejected": "answered by the panel, or rejected by reviewers: not published",
 }
+_HOW = Statement(
+    "screening.answered",
+    "share of candidates that the model answered correctly in at least one attempt, of those with "
+    "a verdict on at least one of its attempts, Wilson",
+)
 BIAS = (
     "Accuracies are over all candidates that were tried. Candidates pass because this panel failed "
     "them. Its accuracy on them is therefore near 0 and cannot be compared with the accuracy of "
@@ -71,6 +77,8 @@ def with_answered(
         counted = [each for each in those if _has_verdict(each, model)]
         answered = sum(model in each.outcome.answered for each in counted)
         share = intervals.share(answered, len(counted), over="candidates on which it has a verdict")
+        if counted:
+            share = replace(share, method=_HOW)
         found[model] = {**held, ANSWERED: share} if those else dict(held)
     return found
 

@@ -52,6 +52,11 @@ def test_given_tasks_are_neither_posed_nor_rated(tmp_path: Path) -> None:
     assert not the("plan.tasks", planned.notes)["again"]
 
 
+def test_the_plan_says_how_many_iterations_run_at_the_same_time() -> None:
+    planned = autobench.plan(config("autobench.at_once=1"))
+    assert the("plan.iterations_at_once", planned.notes) == {"iterations": 1}
+
+
 @pytest.mark.parametrize("own", ["true", "false"])
 @pytest.mark.parametrize(("at_once", "seed"), itertools.product((1, 30), (0, 1)))
 def test_what_a_run_asks_lies_between(own: str, at_once: int, seed: int) -> None:

@@ -258,7 +258,8 @@ def test_one_of_something_is_no_several(tmp_path: Path) -> None:
     assert [(it["candidates"], it["s"]) for it in told] == [(1, ""), (2, "s")]
     outcome, _ = screened(one, {"a": "ww"})
     assert "passed panel" not in str(outcome.notes["Questions"])
-    assert not values(outcome.notes["Revision"])["s"]
+    told_of_one = ("Revision", "Candidates", "Passed", "Questions")
+    assert not any(values(outcome.notes[it])["s"] for it in told_of_one)
 
 
 def test_a_question_mended_in_the_same_screening_stays_on_its_side(tmp_path: Path) -> None:
@@ -364,5 +365,6 @@ def test_a_model_without_a_verdict_answered_no_share_of_anything(tmp_path: Path)
     answered = {model: it["hle/answered"] for model, it in outcome.metrics.items()}
     # Of b nothing is known of either.
     assert (answered["able"].value, answered["able"].n) == (0.5, 2)
+    assert code(answered["able"].method) == "screening.answered"
     assert (answered["dull"].value, answered["dull"].n) == (None, 0)
     assert answered["dull"].method.startswith("refused: ")

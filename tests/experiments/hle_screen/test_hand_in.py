@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 from helpers import raybench
+from refusals import refused
 from screening import configured, fill, rows, screened
-from statements import code
+from statements import code, the
 
 from raybench import cli
 from raybench.config import Config
+from raybench.errors import ConfigurationError
 from raybench.experiments import hle_screen
 from raybench.tracking.leaderboard import alarms
 from raybench.tracking.plan import describe
@@ -75,3 +77,65 @@ def test_the_report_of_a_hand_in_lists_no_model(tmp_path: Path) -> None:
     assert 'aria-label="Leaderboard"' not in page, "there is no model to list"
     assert "hle_screen.cache" not in page
     assert "smollm2" not in done.stdout + done.stderr
+
+
+def blank(folder: Path) -> tuple[str, str]:
+    """Screen a candidate; return its sheet as it was written, and the setting of the dataset."""
+    config = configured(folder, rows("a"), private=0.0)
+    _, run = screened(config, {"a": "ww"})
+    return str(run / "review.csv"), f"dataset={config.hle_screen.dataset}"
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["another dataset", "no dataset"])
+def test_sheets_of_another_dataset_are_refused(tmp_path: Path, known: bool) -> None:
+    sheet, _ = filled_in(tmp_path)
+    other = configured(tmp_path, rows("z"), private=0.0, dataset=str(tmp_path / "other"))
+    if known:
+        screened(other, {"z": "ww"})
+    given = other.hle_screen.dataset
+    with refused(
+        "data.missing", "hle_screen.dataset", given=given, kind=ConfigurationError
+    ) as caught:
+        hle_screen.plan(asked_for(f"reviewed=[{sheet}]", f"dataset={given}"))
+    (problem,) = caught.value.problems
+    assert sheet in problem.text and given in problem.text
+    assert "dataset=FOLDER" in (problem.fix or "")
+
+
+def test_one_sheet_of_the_dataset_is_enough(tmp_path: Path) -> None:
+    sheet, dataset = filled_in(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    other = configured(tmp_path / "elsewhere", rows("z"), private=0.0)
+    _, run = screened(other, {"z": "ww"})
+    plan = hle_screen.plan(asked_for(f"reviewed=[{sheet},{run / 'review.csv'}]", dataset))
+    assert the("screening.reviews", plan.notes)["left_alone"] == ["z"]
+
+
+def test_a_sheet_that_nobody_filled_in_is_refused(tmp_path: Path) -> None:
+    sheet, dataset = blank(tmp_path)
+    with refused(
+        "data.unreviewed", "hle_screen.reviewed", given=[sheet], kind=ConfigurationError
+    ) as caught:
+        hle_screen.plan(asked_for(f"reviewed=[{sheet}]", dataset))
+    (problem,) = caught.value.problems
+    assert sheet in problem.text
+    # With one that is filled in it is a reviewer who has not spoken yet.
+    filled = fill(Path(sheet), {"a": "accept 4"})
+    plan = hle_screen.plan(asked_for(f"reviewed=[{sheet},{filled}]", dataset))
+    assert the("screening.reviews", plan.notes)["states"] == {"first_round": 1}
+
+
+@pytest.mark.process
+def test_a_hand_in_that_would_change_nothing_leaves_nothing(tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    there.mkdir()
+    sheet, dataset = blank(there)
+    here = tmp_path / "here"
+    here.mkdir()
+    for arguments in ([dataset], []):  # the default dataset is none of the sheet's
+        done = raybench(
+            "+experiment=hle_screen", f"reviewed=[{sheet}]", *arguments, "tracking=none", cwd=here
+        )
+        assert done.returncode == 2, done.stderr
+        assert done.stderr.count(sheet) == 2 - len(arguments), "both mistakes are told at once"
+        assert list(here.iterdir()) == []

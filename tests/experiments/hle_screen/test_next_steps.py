@@ -61,6 +61,7 @@ def test_each_stage_tells_its_own_next_step(tmp_path: Path) -> None:
     )
     assert not asked(outcome) and not {"Sheets", "Hand in"} & outcome.notes.keys()
     assert code(outcome.notes["Next"]) == "next.no_reviews"
+    assert values(outcome.notes["Exam"])["hint"] == screenings.TO_FILL_IN
     exam = composed(values(outcome.notes["Exam"])["command"])
     assert (exam.experiment, exam.data.source) == ("hle", "rolling")
     assert exam.data.dir == config.hle_screen.dataset
@@ -116,6 +117,7 @@ def test_questions_that_reviewers_did_not_accept_are_named_with_the_way_back(
     outcome = handed_in(tmp_path, fill(run / "review.csv", first))
     told = values(outcome.notes["Declined"])
     assert told["questions"] == {"revise": ["a"], "low_score": ["b"], "rejected": ["c"]}
+    assert told["hint"] == screenings.TO_FILL_IN
     back = composed(told["command"])
     assert back.hle_screen.candidates == "FILE"
     assert back.hle_screen.dataset == str(tmp_path / "set")
@@ -152,7 +154,7 @@ def test_a_revision_that_only_holds_out_names_an_exam_over_what_it_holds_out(
     both = {"a": "accept 4"}
     outcome = handed_in(tmp_path, fill(private_sheet(config, run), both, both))
     told = values(outcome.notes["Exam"])
-    assert told["part"] == "private"
+    assert (told["part"], told["hint"]) == ("private", screenings.TO_FILL_IN)
     assert composed(told["command"]).data.dir == str(tmp_path / "set" / "private" / "0001")
 
 
@@ -183,13 +185,14 @@ def test_an_exam_before_the_reviews_names_the_sheets_to_hand_in(tmp_path: Path) 
     command = values(outcome.notes["Hand in"])["command"]
     with refused("data.unreviewed", "data.dir", given=str(tmp_path / "set")) as caught:
         exam(tmp_path)
-    assert command in (caught.value.fix or "")
+    fix = caught.value.fix or ""
+    assert command in fix and screenings.TO_FILL_IN not in fix, "there is nothing to replace"
     # The same where the exam looks at another folder, in which nothing was screened.
     other = tmp_path / "other"
     with refused("data.missing", "data.dir", given=str(other)) as caught:
         exam(tmp_path, other)
     fix = caught.value.fix or ""
-    assert command in fix
+    assert command in fix and fix.count(screenings.TO_FILL_IN) == 1
     dataset, runs_dir = str(tmp_path / "set"), str(tmp_path / "runs")
     assert screenings.exam_command(dataset, runs_dir=runs_dir) in fix
 
@@ -202,6 +205,7 @@ def test_an_exam_over_another_folder_is_shown_the_published_questions(tmp_path: 
     fix = caught.value.fix or ""
     dataset, runs_dir = str(tmp_path / "set"), str(tmp_path / "runs")
     assert screenings.exam_command(dataset, runs_dir=runs_dir) in fix
+    assert fix.count(screenings.TO_FILL_IN) == 1
     assert "reviewed=" not in fix
 
 
@@ -213,8 +217,20 @@ def test_where_nothing_waits_and_nothing_is_published_other_candidates_are_asked
     for given, wrong in cases:
         with refused(wrong, "data.dir") as caught:
             exam(tmp_path, tmp_path / given)
-        assert "candidates=FILE" in (caught.value.fix or "")
-        assert "reviewed=" not in (caught.value.fix or "")
+        fix = caught.value.fix or ""
+        assert "candidates=FILE" in fix and fix.count(screenings.TO_FILL_IN) == 1
+        assert "reviewed=" not in fix
+
+
+def test_where_the_sheets_are_gone_the_words_to_replace_are_told_once(tmp_path: Path) -> None:
+    (sheet,) = values(recorded(public(tmp_path, rows("a")), MARKS).notes["Sheets"])["sheets"]
+    Path(sheet).unlink()
+    cases: list[tuple[str, Code]] = [("set", "data.unreviewed"), ("other", "data.missing")]
+    for given, wrong in cases:
+        with refused(wrong, "data.dir") as caught:
+            exam(tmp_path, tmp_path / given)
+        fix = caught.value.fix or ""
+        assert "[SHEET]" in fix and fix.count(screenings.TO_FILL_IN) == 1
 
 
 def test_the_newest_screening_of_a_dataset_counts_and_odd_results_do_not(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_mlflow_has_what_results_have(finished: Path) -> None:
 
 def test_the_terminal_says_how_many_where_and_what_next(finished: Path) -> None:
     told = (finished / "stdout").read_text()
-    assert re.search(r"^Candidates +61 .* 60 .* 1 ", told, re.MULTILINE)
+    assert re.search(r"^Candidates +61 .* 60; .* 1 ", told, re.MULTILINE)
     for text in ("Passed      ", "Sets        ", "Revision    1: ", "review.csv", "held out"):
         assert text in told
     assert "+experiment=hle data=rolling" in told
