@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -274,6 +275,8 @@ def test_who_ends_a_command_before_its_run_has_begun_gets_the_document_too(
 
     def composing(_: list[str]) -> list[str]:
         os.kill(os.getpid(), signal.SIGTERM)
+        for _turn in range(1000):  # another thread hears it
+            threading.Event().wait(0.02)
         raise AssertionError("it was not heard")
 
     monkeypatch.setattr(cli, "own_roster", composing)
