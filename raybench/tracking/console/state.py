@@ -93,10 +93,11 @@ class State:
             self.stage(name)
 
     def end(self) -> None:
-        """Note that nothing goes on any more."""
+        """Note that nothing goes on any more: models have done all that they will."""
         with self._lock:
             self._arriving = ()
             self._is_measured = False
+            self._looked = float("-inf")
         self.stage("")
 
     def phase(self, text: str) -> None:

@@ -7,6 +7,7 @@ from terminals import Terminal
 
 from raybench.tracking import console
 from raybench.tracking.console import Progress
+from raybench.tracking.console.models import Seen
 
 
 class Clock:
@@ -179,3 +180,15 @@ def test_a_dumb_terminal_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> No
     with Progress(1, "units"):
         pass
     assert "\x1b" not in stream.getvalue()
+
+
+def test_the_last_look_at_models_is_not_left_out_however_soon_it_comes(clock: Clock) -> None:
+    seen: list[Seen] = []
+    progress = Progress(1, "units", clock=clock)
+    progress.follow(lambda: seen)
+    assert progress.to_json()["models"] == {}
+    seen.append(Seen("a", "awake", 1, 1))
+    clock.now += 0.1
+    assert progress.to_json()["models"] == {}, "it has just looked"
+    progress.end()
+    assert [*progress.to_json()["models"]] == ["a"]
