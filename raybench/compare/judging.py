@@ -297,7 +297,7 @@ def _sentence(compared: Compared, scores: Sequence[Judged], verdict: Overall) ->
 
 
 def _untested(scores: Sequence[Judged]) -> str:
-    """Return which scores have no test, and why; '' where there is none."""
+    """Return which scores have no test, and why; '' if each has one."""
     without = [f"{it.score.title}: {why}" for it in scores if (why := it.score.no_test)]
     return f"without a test {_listed(without)}" if without else ""
 

@@ -93,7 +93,7 @@ class State:
             self.stage(name)
 
     def end(self) -> None:
-        """Note that nothing goes on any more: models have done all that they will."""
+        """Note that the work has ended: the counters of the models are final."""
         with self._lock:
             self._arriving = ()
             self._is_measured = False

@@ -51,7 +51,7 @@ GIVEN = ("score", "decision", "comments")
 
 
 def guide(command: str) -> str:
-    """Return what reviewers are told, as a text of Markdown that goes with the sheet.
+    """Return the instructions for reviewers, in Markdown, which accompany the sheet.
 
     `command` takes the sheets back.
     """
