@@ -153,7 +153,7 @@ def test_a_job_works_on_all_nodes(cluster: str, ready: Path) -> None:
 
     assert len(listed(cluster, "nodes")) == 3
     assert {kind: {*it} for kind, it in workers(cluster, before).items()} == {
-        "Prompt": {None}, "Generate": {None}, "Grade": {None}, "Programs": {None}, "Slot": {*FAR},
+        "Prompt": {None}, "Generate": {None}, "InTurn": {None}, "Slot": {*FAR},
     }  # fmt: skip
 
 

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from raybench import benchmarks
 from raybench.fleet.link import Door, Link
 from raybench.grading import equality, extract
-from raybench.pipeline.process import prepare
+from raybench.pipeline.process import Block, prepare
 from raybench.pipeline.referee import Referee
 from raybench.pipeline.reply_log import ReplyLog, ReplyWriter
 from raybench.pipeline.responses import Responses
 from raybench.pipeline.stage_reports import CHECKER, Lane, Reporter, lane_of
-from raybench.pipeline.stages import Block, Unit, packed, unpacked
+from raybench.pipeline.stages import Unit, packed, unpacked
 from raybench.pipeline.units import unit_id
 from raybench.statements import Statement
 from raybench.types import Completion, Message, ModelSpec, Request

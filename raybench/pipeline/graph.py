@@ -29,6 +29,7 @@ from raybench.pipeline.chains import Said, heard
 from raybench.pipeline.checker import Check, Verdicts
 from raybench.pipeline.judges import Judge, Panel
 from raybench.pipeline.losses import Losses, NodesLost
+from raybench.pipeline.process import InTurn, Made
 from raybench.pipeline.programs import Programs, Slots
 from raybench.pipeline.reply_log import ReplyFiles
 from raybench.pipeline.stage_reports import Report
@@ -56,9 +57,9 @@ one at a time. Ray Data looks five to ten times a second who has done what: with
 nobody does more than ten or twenty."""
 _STORED = 0.1
 """Of Ray's object store, what may wait between stages: who reads questions is far ahead else."""
-_JOBS_EACH, _READERS = 16, 4
-"""Jobs that are worth a process more that reads their questions, and how many there are at most:
-each costs two seconds to start and some memory, and reads thousands of units a second."""
+_UNITS_EACH, _READERS = 10_000, 4
+"""Units that are worth a process more, which costs two seconds to start and some memory, and how
+many processes read questions at most: each reads thousands of units a second."""
 _ERROR = re.compile(r"^\w+Error: .*", re.MULTILINE)
 """The line of a traceback that says what went wrong: Ray Data has advice follow it."""
 _LOOK_S = 10.0
@@ -214,12 +215,13 @@ def _dataset(work: Work, link: Link) -> Any:
     own = sum(cores for _, cores in alive(ours).values())
     light = _LIGHT if own else 0
     known = ray.put((ordered(work.done), dict(work.said)))
+    units = sum((job.stop - job.start) * job.repeats for job in work.jobs) - len(work.done)
 
-    def waiting(size: int) -> ActorPoolStrategy:
+    def waiting(size: int, blocks: int = _BLOCKS_IN_FLIGHT) -> ActorPoolStrategy:
         return ActorPoolStrategy(
             size=size,
-            max_tasks_in_flight_per_actor=_BLOCKS_IN_FLIGHT,
-            max_concurrent_calls_per_actor=_BLOCKS_IN_FLIGHT,
+            max_tasks_in_flight_per_actor=blocks,
+            max_concurrent_calls_per_actor=blocks,
         )
 
     graph = (
@@ -232,7 +234,7 @@ def _dataset(work: Work, link: Link) -> Any:
             fn_constructor_args=(work.asking, known),
             batch_size=None,
             compute=ActorPoolStrategy(
-                size=max(1, min(int(own), _READERS, len(work.jobs) // _JOBS_EACH)),
+                size=max(1, min(int(own), _READERS, units // _UNITS_EACH)),
                 max_tasks_in_flight_per_actor=_JOBS_AT_HAND,
             ),
             # Of a node with one processor graders, who stay, may have what it would wait for.
@@ -248,48 +250,53 @@ def _dataset(work: Work, link: Link) -> Any:
             # An endpoint's limits and waits are lost with the process that keeps them.
             label_selector=ours if link.endpoints else anywhere,
         )
-        .map_batches(
-            Grade,
-            fn_constructor_args=(work.asking, work.grader),
-            batch_size=None,
-            compute=ActorPoolStrategy(
-                min_size=1,
-                max_size=max(1, cpus // 2),
-                max_tasks_in_flight_per_actor=_BLOCKS_AT_HAND,
-            ),
-            num_cpus=_SOME,
-            label_selector=anywhere,
-        )
     )
-    asked = [benchmarks.load(name) for name in {job.benchmark for job in work.jobs}]
-    if _has_programs(work):
-        graph = graph.map_batches(
-            Programs,
-            fn_constructor_args=(work.slots, link, work.asking, work.grader),
+    grading = _grading(work, link)
+    if units < _UNITS_EACH and len(grading) > 1:  # not worth a process for each of these stages
+        return graph.map_batches(
+            InTurn,
+            fn_constructor_args=(grading,),
             batch_size=None,
-            compute=waiting(1),
+            compute=waiting(1, _BLOCKS_IN_FLIGHT * len(grading)),
             num_cpus=light,
             label_selector=ours,
         )
-    if work.judges is not None and any(benchmark.judged for benchmark in asked):
+    (rules, given), *others = grading
+    graph = graph.map_batches(
+        rules,
+        fn_constructor_args=given,
+        batch_size=None,
+        compute=ActorPoolStrategy(
+            min_size=1,
+            max_size=max(1, cpus // 2),
+            max_tasks_in_flight_per_actor=_BLOCKS_AT_HAND,
+        ),
+        num_cpus=_SOME,
+        label_selector=anywhere,
+    )
+    for stage, given in others:
         graph = graph.map_batches(
-            Judge,
-            fn_constructor_args=(link, work.judges, work.asking, work.grader),
-            batch_size=None,
-            compute=waiting(1),
-            num_cpus=light,
-            label_selector=ours,
-        )
-    if work.checker is not None:
-        graph = graph.map_batches(
-            Check,
-            fn_constructor_args=(link, work.checker, work.asking.log),
+            stage,
+            fn_constructor_args=given,
             batch_size=None,
             compute=waiting(1),
             num_cpus=light,
             label_selector=ours,
         )
     return graph
+
+
+def _grading(work: Work, link: Link) -> list[Made]:
+    """Return the stages that grade: by rules, and by what takes programs, judges or a checker."""
+    asked = [benchmarks.load(name) for name in {job.benchmark for job in work.jobs}]
+    found: list[Made] = [(Grade, (work.asking, work.grader))]
+    if _has_programs(work):
+        found.append((Programs, (work.slots, link, work.asking, work.grader)))
+    if work.judges is not None and any(benchmark.judged for benchmark in asked):
+        found.append((Judge, (link, work.judges, work.asking, work.grader)))
+    if work.checker is not None:
+        found.append((Check, (link, work.checker, work.asking.log)))
+    return found
 
 
 def _has_programs(work: Work) -> bool:

@@ -14,14 +14,13 @@ from raybench.benchmarks.parts.contract import Row
 from raybench.benchmarks.parts.judged import Judged, Judgement
 from raybench.fleet.link import Door, Link
 from raybench.pipeline import rows
-from raybench.pipeline.process import prepare
+from raybench.pipeline.process import Block, prepare
 from raybench.pipeline.referee import Call, Referee
 from raybench.pipeline.reply_log import ReplyWriter
 from raybench.pipeline.responses import Responses
 from raybench.pipeline.stage_reports import JUDGES, Reporter, lane_of
 from raybench.pipeline.stages import (
     Asking,
-    Block,
     Unit,
     graded,
     is_judged,

@@ -1,6 +1,30 @@
-"""What the process of a stage is like: what it does with memory, and how it ends."""
+"""What the process of a stage is like: what it runs, what it does with memory, how it ends."""
 
 import ctypes
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+Block = dict[str, Any]
+"""What Ray Data hands to a stage and takes from it."""
+
+
+Stage = Callable[[Block], Block | Awaitable[Block]]
+Made = tuple[Callable[..., Stage], tuple[Any, ...]]
+"""A stage's class, and what it is given when it is made."""
+
+
+class InTurn:
+    """Several stages in one process: each block goes through one after the other."""
+
+    def __init__(self, stages: Sequence[Made]) -> None:
+        self._stages = [stage(*given) for stage, given in stages]
+
+    async def __call__(self, block: Block) -> Block:
+        """Have every stage do its part for the units of a block."""
+        for stage in self._stages:
+            done = stage(block)
+            block = await done if isinstance(done, Awaitable) else done
+        return block
 
 
 def prepare() -> None:

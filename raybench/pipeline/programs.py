@@ -7,11 +7,10 @@ from functools import partial
 
 from raybench.fleet.link import Link
 from raybench.pipeline import rows
-from raybench.pipeline.process import prepare
+from raybench.pipeline.process import Block, prepare
 from raybench.pipeline.stage_reports import PROGRAMS, Reporter, lane_of
 from raybench.pipeline.stages import (
     Asking,
-    Block,
     Unit,
     graded,
     is_program,

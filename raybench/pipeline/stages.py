@@ -21,7 +21,7 @@ from raybench.fleet import Fleet, resolved
 from raybench.fleet.link import Door, Link
 from raybench.pipeline import chains, rows
 from raybench.pipeline.chains import Said
-from raybench.pipeline.process import prepare
+from raybench.pipeline.process import Block, prepare
 from raybench.pipeline.reply_log import Key, ReplyLog, ReplyWriter, key_of
 from raybench.pipeline.responses import Responses, lasting
 from raybench.pipeline.stage_reports import Lane, Reporter, lane_of
@@ -29,8 +29,6 @@ from raybench.pipeline.units import Job, unit_id, unit_seed
 from raybench.types import Completion, Grader, Letters, Message, ModelSpec, Request, Retries
 
 Unit = dict[str, Any]
-Block = dict[str, Any]
-"""What Ray Data hands to a stage and takes from it."""
 UNIT, JOB = "unit", "job"
 """The one column of a block."""
 

@@ -229,7 +229,7 @@ async def test_a_checker_that_thinks_may() -> None:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def faulty(fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> list[Unit]:
-    """A graph with a broken row and a checker that is silent."""
+    """A graph with a broken row and a checker that is silent; each stage has its own process."""
     folder = tmp_path_factory.mktemp("faulty")
     part = questions(folder, "mmlu_pro")
     shard = Path(part.shards[0][0])
@@ -237,7 +237,12 @@ async def faulty(fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> list
     del rows[BROKEN]["options"]
     shard.write_text("".join(json.dumps(row) + "\n" for row in rows))
     parts = [part, questions(folder, "math_500")]
-    return await asked(fleet, ["able", "dull"], parts, checker="gone")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(graph, "_UNITS_EACH", 10)
+        before = _workers("MapBatches(InTurn)")
+        units = await asked(fleet, ["able", "dull"], parts, checker="gone")
+        assert _workers("MapBatches(InTurn)") == before
+    return units
 
 
 @pytest.mark.ray

@@ -17,6 +17,7 @@ from raybench.errors import Problem
 from raybench.fleet.link import Link
 from raybench.pipeline import programs, rows, stages
 from raybench.pipeline.chains import Said
+from raybench.pipeline.process import Block
 from raybench.pipeline.programs import Programs, Slots
 from raybench.pipeline.stages import JOB, Asking, Unit
 from raybench.pipeline.units import Job
@@ -40,18 +41,18 @@ def shard_of(folder: Path, tests: int, count: int = 4) -> Job:
     return Job("m", "livecodebench", str(path), 0, count, 1)
 
 
-def size(block: stages.Block) -> int:
+def size(block: Block) -> int:
     return sum(len(text) for text in block[stages.UNIT])
 
 
-def prompted(job: Job, monkeypatch: pytest.MonkeyPatch) -> stages.Block:
+def prompted(job: Job, monkeypatch: pytest.MonkeyPatch) -> Block:
     """Return what the first stage sends on."""
     monkeypatch.setattr("ray.get", lambda known: known)
     known: tuple[Any, Said] = (stages.ordered([]), {})
     return stages.Prompt(ASKING, known)({JOB: [json.dumps(asdict(job))]})
 
 
-def replied(block: stages.Block, response: str = contest.reply(SOLUTION)) -> stages.Block:
+def replied(block: Block, response: str = contest.reply(SOLUTION)) -> Block:
     """Return what comes out of the stages of the models and the graders."""
     units = stages.unpacked(block)
     for unit in units:
@@ -99,7 +100,7 @@ def pool(monkeypatch: pytest.MonkeyPatch) -> Here:
 LINK = Link((), FleetConf(), None, {})
 
 
-async def graded(block: stages.Block) -> list[Unit]:
+async def graded(block: Block) -> list[Unit]:
     return stages.unpacked(await Programs(Slots(), LINK, stages.Asking({}, 0), "parity")(block))
 
 
