@@ -192,7 +192,7 @@ def until_felt(run: Victim, line: str, least_s: float) -> Iterator[None]:
         yield
 
 
-_killed("grading actor", r"ray::\S*(Grade|Programs|InTurn)")
+_killed("grading actor", r"ray::\S*(Grade|Programs|InTurn)", lambda world: world.lan.hosts)
 _killed("generating actor", r"ray::\S*Generate")
 _killed("match worker", r"ray::_Remote")
 _killed("slot", r"ray::Slot")
