@@ -77,6 +77,10 @@ def _no_config(file: str, options: Sequence[str] | None) -> Problem:
     message = f"unknown {group or 'configuration'} '{name}'"
     # Hydra tells them of what is asked for once, and not of a list.
     fix = did_you_mean(name, options) if options else "`--help` lists what there is"
+    if group.partition("/")[0] == "roster":
+        fix += (
+            " roster=PATH.yaml takes a file." if options else ", and roster=PATH.yaml takes a file"
+        )
     return Problem("setting.choice", message, setting=group or None, given=name, fix=fix)
 
 

@@ -50,7 +50,16 @@ MISTAKES = {
     ),
     "chosen twice": Mistake([AUTOBENCH, AUTOBENCH], "setting.duplicate", "experiment"),
     "unknown roster": Mistake(
-        [AUTOBENCH, "roster=embeded"], "setting.choice", "roster", "embeded", ("'embedded'",)
+        [AUTOBENCH, "roster=embeded"],
+        "setting.choice", "roster", "embeded", ("'embedded'", "roster=PATH.yaml"),
+    ),
+    "roster to be filled": Mistake(
+        [AUTOBENCH, "roster=custom"],
+        "setting.missing", "roster.models", None, ("roster.models='[{", "roster=PATH.yaml"),
+    ),
+    "unknown benchmark": Mistake(
+        ["+experiment=index", "index.benchmarks=[mmlu]"],
+        "setting.choice", "index.benchmarks", "mmlu", ("'mmlu_pro'",),
     ),
     "unknown key": Mistake(
         [AUTOBENCH, "autobench.iteratons=3"],

@@ -78,7 +78,11 @@ def _unjudged(terms: Terms, chosen: Sequence[Benchmark]) -> dict[str, str]:
     )
     if len(names) == len(chosen):
         raise ConfigurationError(
-            Problem("setting.conflict", f"{', '.join(names)} cannot be run: {why}")
+            Problem(
+                "setting.conflict",
+                f"{', '.join(names)} cannot be run: {why}",
+                setting=f"{terms.section}.judges",
+            )
         )
     return dict.fromkeys(names, why)
 
