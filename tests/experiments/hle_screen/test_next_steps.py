@@ -135,6 +135,37 @@ def test_questions_that_reviewers_did_not_accept_are_named_with_the_way_back(
     assert outcome.about["screening"]["states"] == {"passed_panel": 3, "first_round": 1}
 
 
+def test_reviews_that_need_not_be_made_are_not_asked_for(tmp_path: Path) -> None:
+    outcome, _ = screened(public(tmp_path, rows("a")), MARKS)
+    required = values(outcome.notes["Sheets"])["optional"]
+    outcome, _ = screened(public(tmp_path, rows("b"), review="skip"), MARKS)
+    assert "review=skip" in values(outcome.notes["Sheets"])["optional"] != required
+    assert not asked(outcome)
+    # What an audit draws is solved all the same.
+    outcome, _ = screened(public(tmp_path, rows("c"), review="skip", audit=1), MARKS)
+    assert asked(outcome) == {"To audit"}
+
+
+def test_approved_questions_are_called_the_same_before_and_after_they_are_published(
+    tmp_path: Path,
+) -> None:
+    config = configured(tmp_path, rows(*"abcdefgh"), private=0.5)
+    _, run = screened(config, MARKS)
+    accept = dict.fromkeys(MARKS, "accept 5")
+    sheets = [fill(it, accept, accept) for it in (run / "review.csv", private_sheet(config, run))]
+    handing_in = configured(tmp_path, None, reviewed=sheets, judges=[])
+    before = values(batch(handing_in).standing.register.note(batch(handing_in).reviews))
+    outcome, _ = screened(handing_in, {})
+    after = values(outcome.notes["Reviews"])
+    assert before["states"] == {"approved": 8}
+    assert set(after["states"]) == {"published", "held_out"}
+    assert before["outcomes"] == after["outcomes"]
+    assert sorted(after["outcomes"].values()) == sorted(after["states"].values())
+    revision = values(outcome.notes["Revision"])
+    assert str(tmp_path / "set" / "private" / "0001") in revision["held_out"]
+    assert "late" not in revision["held_out"], "there is none"
+
+
 def test_a_question_that_stays_published_without_reviews_is_not_called_declined(
     tmp_path: Path,
 ) -> None:

@@ -176,7 +176,8 @@ def _calls(units: int, terms: Terms, data: Prepared) -> str:
         others.append("the judges" if len(terms.conf.judges) > 1 else "the judge")
     return Statement(
         "plan.calls",
-        "{calls:,} requests to models{more}",
+        "{counted} to models{more}",
+        counted=console.counted(units, "request"),
         calls=units,
         more=f", plus those to {' and '.join(others)}" if others else "",
         others=others,
