@@ -83,11 +83,9 @@ def _own_problems(config: Config) -> Iterator[Problem]:
         from raybench.games.parts import choice
 
         of = config.games
-        wrong = [
-            *choice.problems(of.names, of.rules, of.weights, of.roster_rules),
-            *choice.anchor_problems(of.anchors, of.names),
-        ]
+        wrong = list(choice.problems(of.names, of.rules, of.weights, of.roster_rules))
         yield from wrong
+        yield from choice.anchor_problems(of.anchors, of.names)
         if not wrong:
             from raybench.games.parts import wording
             from raybench.tournament import strategies
