@@ -202,8 +202,8 @@ def _experiments() -> Iterator[Problem]:
         DataConf(beside="x"),
     ):
         yield from sources.problems(data, asked)
-    wrong = Config("index", _TWO, index=IndexConf(benchmarks=["mmlu"]))
-    yield from (it for it in rules.of(wrong) if it.setting != "tracking.uri")
+    unknown = Config("index", _TWO, index=IndexConf(benchmarks=["mmlu"]))
+    yield from (it for it in rules.of(unknown) if it.setting != "tracking.uri")
 
 
 def _games() -> Iterator[Problem]:

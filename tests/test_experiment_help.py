@@ -34,9 +34,9 @@ def test_every_setting_of_an_experiment_has_a_line_and_no_other_has(
         assert described.get(setting), f"{name}.{setting} has no comment in conf/{name}"
         assert described[setting].split()[0] in line
     for line, following in pairwise(done.stdout.splitlines()):
-        if setting := re.match(r"  (\w+)=", line):  # all texts begin in one column
+        if named := re.match(r"  (\w+)=", line):  # all texts begin in one column
             row = following if following[:27].isspace() else line
-            first = described[setting[1]].split()[0]
+            first = described[named[1]].split()[0]
             assert row[26] == " " and row[27:].startswith(first), line
 
 

@@ -1,7 +1,7 @@
 """The last lines of a screening in the terminal: its outcome, its files, and what is next."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from raybench.config import Config
@@ -17,6 +17,8 @@ from raybench.pipeline.revisions import Part, Revision
 from raybench.pipeline.screenings import in_words
 from raybench.statements import Statement
 from raybench.tracking.console import counted
+
+_HELD_OUT: Mapping[Part, str] = {"private": "", "late": " as late contributions"}
 
 
 def notes(
@@ -164,7 +166,7 @@ def _revision(config: Config, run: Path, revision: Revision | None) -> str:
         held_out="".join(
             f", {len(rows):,} held out{label} in "
             f"{config.hle_screen.dataset}/{revisions.FOLDERS[part]}/{revision.folder.name}"
-            for part, label in (("private", ""), ("late", " as late contributions"))
+            for part, label in _HELD_OUT.items()
             if (rows := revision.parts[part])
         ),
         public=len(revision.public),
