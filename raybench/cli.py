@@ -34,6 +34,7 @@ _TABLES = re.compile(
 """Settings below which anybody may name further ones."""
 _FLAGS = {"--multirun": 0, "-m": 0, "--help": 0, "-h": 0, "--config-dir": 1, "-cd": 1, "--cfg": 1}
 """Flags that stand anywhere, with the number of their values."""
+_WRONG = "the configuration cannot be run:"
 _UNHEARD = 141  # what a shell says of a program that SIGPIPE ended
 
 
@@ -116,9 +117,9 @@ def _main() -> None:
     try:
         _register_schema()
         if args.help or args.cfg or args.info:  # mistakes are told in our own words
-            composed = compose(args.overrides, args.config_dir)
+            composed = _composed(args.overrides, args.config_dir)
             if args.help and composed.experiment is not None:
-                print(_help_of(composed))
+                _show_help(composed, args)
                 return
         if _is_plain(args):
             sys.exit(_job(_told(args.overrides)))
@@ -245,8 +246,11 @@ def _told(overrides: Sequence[str]) -> "DictConfig":
     return _without_hydra(composed)
 
 
-def check(composed: "DictConfig") -> Config:
-    """Return the typed configuration, or raise one error that lists everything wrong with it."""
+def check(composed: "DictConfig", *, dry_run: bool = False) -> Config:
+    """Return the typed configuration, or raise one error that lists everything wrong with it.
+
+    For a dry run nothing is looked for that only a run needs.
+    """
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
@@ -263,9 +267,10 @@ def check(composed: "DictConfig") -> Config:
     except OmegaConfBaseException as error:
         named = f"+experiment={composed.experiment}"
         raise ConfigurationError(explain(error, [named], _known_keys())) from error
+    config.dry_run |= dry_run
     found = list(problems.of(config)) if config.experiment else [_unnamed()]
     if found:
-        raise ConfigurationError(found, heading="the configuration cannot be run:")
+        raise ConfigurationError(found, heading=_WRONG)
     return config
 
 
@@ -443,18 +448,53 @@ def _known_keys() -> frozenset[str]:
     return frozenset(walk(_schema(), ""))
 
 
-def _help_of(composed: "DictConfig") -> str:
-    """Return the help of the experiment that is named."""
-    from omegaconf import OmegaConf
+def _show_help(composed: "DictConfig", args: Namespace) -> None:
+    """Print the help of the experiment that is named; raise ConfigurationError for wrong settings.
 
-    from raybench.experiment_help import described
+    Only what the command line sets can be wrong here: what else a run needs is not asked for yet.
+    """
+    from raybench.experiment_help import Shown, described
 
     name = str(composed.experiment)
     if name not in experiments():
-        check(composed)  # which says what is wrong with it
-    section = cast(dict[str, Any], OmegaConf.to_container(composed[name], resolve=True))
-    file = conf_dir() / name / "default.yaml"
-    return described(name, experiments()[name], section, file)
+        check(_without_hydra(composed))  # which says what is wrong with it
+    overrides = [it for it in args.overrides if not it.lstrip("+~").startswith("roster")]
+    without_roster = _composed([*overrides, "roster=custom"], args.config_dir)
+    chosen = roster_file.as_given(f"roster={composed.hydra.runtime.choices.roster}")
+    print(
+        described(
+            Shown(
+                name,
+                experiments()[name],
+                conf_dir() / name / "default.yaml",
+                own=_section(without_roster, name),
+                roster=chosen,
+                composed=_section(composed, name),
+            )
+        )
+    )
+    keys = [_key(it) for it in args.overrides]
+    try:
+        check(_without_hydra(composed), dry_run=True)
+    except ConfigurationError as error:
+        if found := [it for it in error.problems if any(_concerns(it, key) for key in keys)]:
+            raise ConfigurationError(found, heading=_WRONG) from error
+
+
+def _section(composed: "DictConfig", name: str) -> dict[str, Any]:
+    from omegaconf import OmegaConf
+
+    return cast(dict[str, Any], OmegaConf.to_container(composed[name], resolve=True))
+
+
+def _key(override: str) -> str:
+    return override.lstrip("+~").partition("=")[0]
+
+
+def _concerns(problem: Problem, key: str) -> bool:
+    """Tell whether a problem is with a setting, or with a part or the owner of it."""
+    own, given = f"{problem.setting}.", f"{key}."
+    return own.startswith(given) or given.startswith(own)
 
 
 def _welcome() -> str:

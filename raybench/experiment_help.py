@@ -4,12 +4,15 @@ The line of a setting is its comment in conf/NAME/default.yaml.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
 import yaml
+
+from raybench.statements import Statement
 
 _ALSO = {
     "autobench_ablations": ("autobench",),
@@ -20,32 +23,65 @@ _ALSO = {
 """Other experiments by whose settings an experiment goes as well."""
 _SETTING = re.compile(r"(?P<name>\w+):(?P<value>.*)")
 _COMMENT = re.compile(r"(?:^|\s)#\s?(?P<text>.*)$")
-_LINE, _VALUE, _SHOWN = 110, 40, 24
+_LINE, _VALUE, _COLUMN = 110, 40, 24
 """Characters of a line's text, of a value, and of the column of names and values."""
 
 
-def described(name: str, about: str, section: Mapping[str, Any], file: Path) -> str:
-    """Return the help of an experiment: `section` has its settings as they are composed."""
-    told = comments(file.read_text(encoding="utf-8"))
-    lines = [
-        f"  {_assigned(setting, value):<{_SHOWN}} {shorten(text, _LINE, placeholder=' …')}"
-        for setting in sorted(section, key=[*told, *section].index)  # in the file's order
-        for text, value in [(told.get(setting, ""), section[setting])]
-    ]
-    also = [f"+experiment={other} --help" for other in _ALSO.get(name, ())]
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An experiment's settings and what decides their values."""
+
+    name: str
+    about: str
+    """The line that describes the experiment."""
+    file: Path
+    """Where the settings have their defaults and their comments."""
+    own: Mapping[str, Any]
+    """The values without the roster: the defaults, and what the command line sets."""
+    roster: str
+    """The roster as it is chosen, roster=NAME."""
+    composed: Mapping[str, Any]
+    """The values with the roster."""
+
+
+def described(shown: Shown) -> str:
+    """Return the help of an experiment."""
+    comment_of = comments(shown.file.read_text(encoding="utf-8"))
+    settings = sorted(shown.own, key=[*comment_of, *shown.own].index)  # in the file's order
+    lines = [_line(_assigned(it, shown.own[it]), comment_of.get(it, "")) for it in settings]
+    also = [f"+experiment={other} --help" for other in _ALSO.get(shown.name, ())]
     return "\n".join(
         [
-            f"+experiment={name}: {about}",
+            f"+experiment={shown.name}: {shown.about}",
             "",
             "Its settings, each as it is by default, or as it is set here (KEY=VALUE):",
             "",
             *lines,
             "",
+            _of_roster(shown, settings),
             *([f"It also goes by the settings of: {', '.join(also)}"] if also else []),
-            f"More on each: {file}",
+            f"More on each: {shown.file}",
             "Settings of all experiments (roster, fleet, data, …): python -m raybench --help",
         ]
     )
+
+
+def _of_roster(shown: Shown, settings: Sequence[str]) -> str:
+    """Name the roster, and which of the settings it changes."""
+    changed = {it: shown.composed[it] for it in settings if shown.composed[it] != shown.own[it]}
+    return Statement(
+        "help.roster",
+        "The models are those of {roster}, which changes {settings}",
+        roster=shown.roster,
+        settings=", ".join(_assigned(*it) for it in changed.items()) or "none of these settings",
+        changed=changed,
+    )
+
+
+def _line(assigned: str, comment: str) -> str:
+    """Return a setting and its comment; what is wider than the column has a line of its own."""
+    wide = f"\n{'':<{_COLUMN + 2}}" if len(assigned) > _COLUMN else ""
+    return f"  {assigned:<{_COLUMN}}{wide} {shorten(comment, _LINE, placeholder=' …')}"
 
 
 def comments(text: str) -> dict[str, str]:

@@ -21,7 +21,7 @@ def explain(error: Exception, overrides: Sequence[str], known_keys: Collection[s
     if isinstance(error, OverrideParseException):
         return _no_override(str(error.override))
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
-        return _no_config(error.missing_cfg_file, error.options)
+        return _no_config(error.missing_cfg_file, error.options, overrides)
     if match := re.search(r"Could not override '([^']+)'.\s*No match in the defaults list", text):
         return _no_group(match[1], overrides)
     if match := re.search(r"Ambiguous value for argument '([^']+)'", text):
@@ -71,12 +71,20 @@ def explain(error: Exception, overrides: Sequence[str], known_keys: Collection[s
     return Problem("setting.syntax", message)
 
 
-def _no_config(file: str, options: Sequence[str] | None) -> Problem:
+def _no_config(file: str, options: Sequence[str] | None, overrides: Sequence[str]) -> Problem:
     """Say of a group's name that there is no file of it."""
     group, _, name = file.rpartition("/")
+    for override in overrides:
+        chosen, _, value = override.lstrip("+").partition("=")
+        if file == f"{chosen}/{value}":  # the name may be a path
+            group, name = chosen, value
     message = f"unknown {group or 'configuration'} '{name}'"
     # Hydra tells them of what is asked for once, and not of a list.
     fix = did_you_mean(name, options) if options else "`--help` lists what there is"
+    if group.partition("/")[0] == "roster":
+        fix += (
+            " roster=PATH.yaml takes a file." if options else ", and roster=PATH.yaml takes a file"
+        )
     return Problem("setting.choice", message, setting=group or None, given=name, fix=fix)
 
 
@@ -185,9 +193,14 @@ def _humble(reason: str, key: str) -> tuple[str, str | None, str | None]:
     if match := re.search(
         r"Value '(.*?)' (?:of type '\w+' )?could not be converted to (\w+)", reason
     ):
-        return f"'{match[1]}' is not {wanted.get(match[2], match[2])}", match[1], None
+        fix = f"write {key}=true or {key}=false" if match[2] == "Boolean" else f"write {key}=NUMBER"
+        return f"'{match[1]}' is not {wanted.get(match[2], match[2])}", match[1], fix
     if match := re.search(r"Value '(.*)' is not a valid bool", reason):
-        return f"'{match[1]}' is not true or false", match[1], None
+        return (
+            f"'{match[1]}' is not true or false",
+            match[1],
+            f"write {key}=true or {key}=false",
+        )
     if re.search(r"is not Optional|Incompatible value 'None'|Value 'None'", reason):
         return "it cannot be null", None, "give it a value"
     if match := re.search(r"Cannot convert '(\w+)' to string", reason):
@@ -198,7 +211,7 @@ def _humble(reason: str, key: str) -> tuple[str, str | None, str | None]:
     if match := re.search(r"Key (\S+) \((\w+)\) is incompatible with", reason):
         return f"'{match[1]}' is no text, and a name is", match[1], f"write it as {key}=VALUE"
     if "is not a ListConfig, list or tuple" in reason:
-        return "a list is wanted", None, "[a, b]"
+        return "a list is wanted", None, f"write {key}=[a,b]"
     return reason, None, None
 
 

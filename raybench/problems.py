@@ -60,7 +60,7 @@ def _judges(config: Config) -> list[schema.ModelConf]:
     for part in schema.parts(config):
         named = [model.name for model in schema.judges(part)]
         if schema.questions(part) is not None:
-            # A benchmark that there is not is told of when the questions are read.
+            # An unknown benchmark is a problem of the experiment's own settings.
             with contextlib.suppress(ConfigurationError):
                 named = needed_referees(part)
         needed.update(named)
@@ -69,17 +69,23 @@ def _judges(config: Config) -> list[schema.ModelConf]:
 
 def _own_problems(config: Config) -> Iterator[Problem]:
     """Yield what is wrong with the settings of an experiment itself."""
+    if config.experiment == "index":
+        from raybench import benchmarks
+
+        for name in config.index.benchmarks:
+            try:
+                benchmarks.load(name)
+            except ConfigurationError as error:
+                yield from error.within("index.benchmarks")
     if config.experiment in schema.PEERS:
         yield from _table_problems(config, "autobench.external", config.autobench.external)
     if config.experiment in schema.TOURNAMENTS:
         from raybench.games.parts import choice
 
         of = config.games
-        wrong = [
-            *choice.problems(of.names, of.rules, of.weights, of.roster_rules),
-            *choice.anchor_problems(of.anchors, of.names),
-        ]
+        wrong = list(choice.problems(of.names, of.rules, of.weights, of.roster_rules))
         yield from wrong
+        yield from choice.anchor_problems(of.anchors, of.names)
         if not wrong:
             from raybench.games.parts import wording
             from raybench.tournament import strategies

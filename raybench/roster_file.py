@@ -96,7 +96,7 @@ def _refused(path: str, code: Code, why: str) -> ConfigurationError:
             f"roster={path}: {why}",
             setting="roster",
             given=path,
-            fix="give a YAML file with 'name: …' and 'models:', a list, as conf/roster/small.yaml "
+            fix="Give a YAML file with 'name: …' and 'models:', a list, as conf/roster/small.yaml "
             "has them, or the name of a roster that comes with raybench",
         )
     )

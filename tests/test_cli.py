@@ -50,7 +50,28 @@ MISTAKES = {
     ),
     "chosen twice": Mistake([AUTOBENCH, AUTOBENCH], "setting.duplicate", "experiment"),
     "unknown roster": Mistake(
-        [AUTOBENCH, "roster=embeded"], "setting.choice", "roster", "embeded", ("'embedded'",)
+        [AUTOBENCH, "roster=embeded"],
+        "setting.choice", "roster", "embeded", ("'embedded'", "roster=PATH.yaml"),
+    ),
+    "roster to be filled": Mistake(
+        [AUTOBENCH, "roster=custom"],
+        "setting.missing", "roster.models", None, ("roster.models='[{", "roster=PATH.yaml"),
+    ),
+    "roster without the ending of a file": Mistake(
+        [AUTOBENCH, "roster=/tmp/mine"],
+        "setting.choice", "roster", "/tmp/mine", ("'/tmp/mine'", "roster=PATH.yaml"),
+    ),
+    "judge and no candidates": Mistake(
+        ["+experiment=hle_screen", "hle_screen.judges=[nobody]"],
+        "setting.choice", "hle_screen.judges", "nobody", ("'nobody'",),
+    ),
+    "strategy next to a wrong script": Mistake(
+        ["+experiment=games", "games.anchors=[nobody]", "games.strategy=wild"],
+        "setting.choice", "games.strategy", "wild", ("'wild'",),
+    ),
+    "unknown benchmark": Mistake(
+        ["+experiment=index", "index.benchmarks=[mmlu]"],
+        "setting.choice", "index.benchmarks", "mmlu", ("'mmlu_pro'",),
     ),
     "unknown key": Mistake(
         [AUTOBENCH, "autobench.iteratons=3"],
@@ -61,7 +82,8 @@ MISTAKES = {
         "setting.unknown", "autobench.iteratons", None, ("'autobench.iterations'",),
     ),
     "wrong type": Mistake(
-        [AUTOBENCH, "autobench.iterations=many"], "setting.type", "autobench.iterations", "many"
+        [AUTOBENCH, "autobench.iterations=many"],
+        "setting.type", "autobench.iterations", "many", ("autobench.iterations=NUMBER",),
     ),
     "impossible judges": Mistake(
         [AUTOBENCH, "autobench.rating_temperature=-1"],
@@ -96,7 +118,7 @@ MISTAKES = {
     ),
     "no list": Mistake(
         [AUTOBENCH, "autobench.topics=math"],
-        "setting.type", "autobench.topics", None, ("[a, b]",),
+        "setting.type", "autobench.topics", None, ("autobench.topics=[a,b]",),
     ),
     "a table without a name": Mistake(
         [AUTOBENCH, "autobench.external=mmlu.csv"],

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import fields
+from itertools import pairwise
 from pathlib import Path
 from typing import get_type_hints
 
@@ -15,8 +16,8 @@ from raybench.experiment_help import comments
 
 def shown(text: str) -> dict[str, str]:
     """Return what the help says of each setting: its value and its line."""
-    lines = (re.fullmatch(r"  (\w+)=(.*)", line) for line in text.splitlines())
-    return {line[1]: line[2] for line in lines if line}
+    lines = re.finditer(r"^  (\w+)=(.*(?:\n {27}.*)?)$", text, re.MULTILINE)
+    return {line[1]: line[2] for line in lines}
 
 
 @pytest.mark.parametrize("name", sorted(cli.experiments()))
@@ -32,15 +33,65 @@ def test_every_setting_of_an_experiment_has_a_line_and_no_other_has(
     for setting, line in told.items():
         assert described.get(setting), f"{name}.{setting} has no comment in conf/{name}"
         assert described[setting].split()[0] in line
+    for line, following in pairwise(done.stdout.splitlines()):
+        if named := re.match(r"  (\w+)=", line):  # all texts begin in one column
+            row = following if following[:27].isspace() else line
+            first = described[named[1]].split()[0]
+            assert row[26] == " " and row[27:].startswith(first), line
 
 
-def test_values_are_those_that_are_set(tmp_path: Path) -> None:
-    done = run_command("--help", "+experiment=index", "limit=7", "roster=simulated", cwd=tmp_path)
-    told = shown(done.stdout)
-    assert told["limit"].startswith("7 ")
-    assert told["temperature"].startswith("0.0 ")
-    assert told["judges"].startswith("[sim-judge]") and told["checker"].startswith("sim-judge ")
+def test_values_are_the_experiments_own_and_the_roster_tells_what_it_changes(
+    tmp_path: Path,
+) -> None:
+    done = run_command("--help", "+experiment=index", "limit=7", cwd=tmp_path)
+    own = shown(done.stdout)
+    defaults = {"limit": "7", "temperature": "0.0", "max_tokens": "4096", "judge_chars": "null"}
+    assert {name: own[name].split()[0] for name in defaults} == defaults
+    (line,) = (it for it in done.stdout.splitlines() if "roster=embedded" in it)
+    changed = {"temperature=null", "max_tokens=512", "judge_chars=350", "checker=smollm2-judge"}
+    assert changed <= {*line.replace(",", "").split()}
+
+    other = run_command("--help", "+experiment=index", "limit=7", "roster=simulated", cwd=tmp_path)
+    assert shown(other.stdout) == own
+    (line,) = (it for it in other.stdout.splitlines() if "roster=simulated" in it)
+    assert line.endswith("checker=sim-judge, judges=[sim-judge]")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_the_command_line_sets_is_not_the_rosters(tmp_path: Path) -> None:
+    done = run_command("--help", "+experiment=index", "max_tokens=512", cwd=tmp_path)
+    assert shown(done.stdout)["max_tokens"].startswith("512 ")
+    (line,) = (it for it in done.stdout.splitlines() if "roster=embedded" in it)
+    assert "judge_chars=350" in line and "max_tokens" not in line
+
+
+@pytest.mark.parametrize(
+    ("wrong", "settings"),
+    [
+        (["judges=[nobody]"], {"index.judges"}),
+        (
+            ["judges=[nobody]", "checker=nobody", "benchmarks=[mmlu]", "limit=0"],
+            {"index.judges", "index.checker", "index.benchmarks", "index.limit"},
+        ),
+    ],
+)
+def test_wrong_values_are_all_told_with_and_without_the_help(
+    wrong: list[str], settings: set[str], tmp_path: Path
+) -> None:
+    arguments = ["+experiment=index", "roster=simulated", *wrong]
+    for flags in (["--help"], []):
+        done = run_command(*arguments, *flags, cwd=tmp_path)
+        assert done.returncode == 2
+        assert bool(shown(done.stdout)) == bool(flags)
+        told = re.findall(r"index\.\w+", done.stderr)
+        assert {*told} == settings
+
+
+def test_help_asks_for_nothing_that_only_a_run_needs(tmp_path: Path) -> None:
+    arguments = ["+experiment=hle", "roster=endpoint"]  # it has no judge
+    assert run_command(*arguments, "dry_run=true", cwd=tmp_path).returncode == 2
+    done = run_command(*arguments, "--help", cwd=tmp_path)
+    assert done.returncode == 0 and not done.stderr
 
 
 @pytest.mark.parametrize(

@@ -202,8 +202,10 @@ def _own_problems(config: Config) -> Iterator[Problem]:
 
 
 def asks_models(config: Config) -> bool:
-    """Tell whether models are asked: a screening without candidates only reads reviews."""
-    return config.experiment != "hle_screen" or config.hle_screen.candidates is not None
+    """Tell whether models are asked: a hand-in of reviews asks none, nor does an audit."""
+    screen = config.hle_screen
+    hands_in = screen.candidates is None and (screen.reviewed or screen.audit)
+    return config.experiment != "hle_screen" or not hands_in
 
 
 def learns(config: Config) -> bool:

@@ -82,7 +82,8 @@ def problems(roster: RosterConf) -> Iterator[Problem]:
             "setting.missing",
             f"roster '{roster.name}' has no models",
             setting="roster.models",
-            fix="list at least one under roster.models, or choose another with roster=NAME",
+            fix="write them on the command line (roster.models='[{name: NAME, "
+            "weights: ORG/NAME}]') or choose another roster (roster=NAME or roster=PATH.yaml)",
         )
     every = (*roster.models, *roster.judges)
     for name, count in Counter(model.name for model in every).items():

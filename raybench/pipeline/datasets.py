@@ -74,8 +74,9 @@ class Dataset:
     def _unreviewed(self, stamp: Stamp) -> Statement:
         return Statement(
             "data.unreviewed",
-            "{benchmark}: {unreviewed:,} questions of {origin} were published without the approval "
-            "of reviewers (review=skip{older}): scores on them compare with no reviewed set",
+            "{benchmark}: questions of {origin} that were published without the approval of "
+            "reviewers (review=skip{older}): {unreviewed:,}. Scores on them compare with no "
+            "reviewed set",
             benchmark=self.benchmark,
             unreviewed=stamp.unreviewed,
             origin=self.origin,

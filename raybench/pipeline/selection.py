@@ -203,7 +203,7 @@ def _unknown_subjects(surveys: Sequence[Survey], selection: Selection) -> Iterat
     names = {plain(name): name for subjects in known.values() for name in subjects}
     if unknown := _unnamed(selection, names.values()):
         meant = [names.get(closest(plain(name), names), "") for name in unknown]
-        yield _unknown("about", "subjects", unknown, meant, known)
+        yield _unknown("about", "subset", unknown, meant, known)
 
 
 def _unknown(
@@ -221,7 +221,7 @@ def _unknown(
         for name, names in known.items()
     )
     hint = f" Did you mean {hints}?" if hints else ""
-    message = f"no chosen benchmark has questions {how} {asked}.{hint} There is:{there}"
+    message = f"{setting}: no chosen benchmark has questions {how} {asked}.{hint} There is:{there}"
     return Problem("setting.choice", message, setting=setting, given=", ".join(unknown))
 
 

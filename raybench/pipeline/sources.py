@@ -113,8 +113,8 @@ def _unpublished(given: str, screened: Sequence[ScreenedDataset], runs_dir: str)
         )
         return Problem(
             "data.unreviewed",
-            f"'{given}' has no published questions yet: reviewers have approved none of its "
-            f"{states.total():,} questions ({screenings.in_words(states)})",
+            f"'{given}' has no published questions yet: no question is approved "
+            f"({screenings.in_words(states)})",
             setting="data.dir",
             given=given,
             fix=_review(dataset, runs_dir),

@@ -480,7 +480,7 @@ def to_markdown(
         *([f"**{alarm}**"] for alarm in alarms(results)),
         [f"| {' | '.join(line)} |" for line in table if lines],
         [f"[^{mark}]: {_escaped(reason)}" for reason, mark in marks.items()],
-        [f"- {_escaped(note)}" for note in [*notes(lines, columns, of), *remarked(remarks)]],
+        [_item(note) for note in [*notes(lines, columns, of), *remarked(remarks)]],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
@@ -545,6 +545,12 @@ def _placed(row: Row, place: Mapping[str, Any] | None) -> Row:
 def _alike(one: float | None, other: float | None) -> bool:
     """Tell whether two values are the same but for the order in which they were added up."""
     return one is not None and other is not None and math.isclose(one, other, rel_tol=_ROUNDING)
+
+
+def _item(note: str) -> str:
+    """Return a footnote as an item of a list; a command in its second line as a block of code."""
+    text, _, command = note.partition("\n")
+    return f"- {_escaped(text)}" + (f"\n\n      {one_line(command)}\n" if command else "")
 
 
 def _escaped(text: str) -> str:

@@ -262,12 +262,12 @@ def test_subjects_are_chosen_before_the_limit(tmp_path: Path, subject: str) -> N
 def test_an_unknown_subject_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "toy.jsonl", rows(30))
     (problem,) = problems(tmp_path, Selection(subjects=("logic", "logics", "logics")))
-    assert_among([problem], "setting.choice", "subjects", given="logics")
+    assert_among([problem], "setting.choice", "subset", given="logics")
     assert "'logic'?" in problem.message
     assert {"logic", "number theory", "set_theory"} == listed(problem, "toy")
     write(tmp_path / "toy.jsonl", [{**row, "field": None} for row in rows(3)])
     (problem,) = problems(tmp_path, Selection(subjects=("logic",)))
-    assert_among([problem], "setting.choice", "subjects", given="logic")
+    assert_among([problem], "setting.choice", "subset", given="logic")
     assert "\n  - toy: " in problem.message and "set theory" not in problem.message
 
 
@@ -375,7 +375,7 @@ def test_a_benchmark_without_the_chosen_subjects_is_left_out(tmp_path: Path) -> 
     assert one.startswith("toy ") and one.endswith(" law")
     assert other.startswith("tongues ") and " en, sw " in other and other.endswith(" logic")
     (problem,) = problems(tmp_path, Selection(subjects=("medicine",)), *everything)
-    assert_among([problem], "setting.choice", "subjects", given="medicine")
+    assert_among([problem], "setting.choice", "subset", given="medicine")
     assert listed(problem, "toy") == {"logic", "number theory", "set_theory"}
     assert listed(problem, "tongues") == {"law"}
     assert "\n  - sayings: " in problem.message
@@ -406,7 +406,7 @@ def test_all_that_is_of_none_is_told_at_once(tmp_path: Path) -> None:
     found = [(it.code, it.setting, it.given) for it in problems(tmp_path, wrong, Tongues())]
     assert found == [
         ("setting.choice", "languages", "xx"),
-        ("setting.choice", "subjects", "medicine"),
+        ("setting.choice", "subset", "medicine"),
     ]
 
 

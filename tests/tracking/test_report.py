@@ -132,6 +132,17 @@ def test_the_page_has_the_footnotes_of_the_markdown(
     assert conditions in head and conditions not in below
 
 
+def test_a_command_below_a_footnote_can_be_copied(tmp_path: Path, results: dict[str, Any]) -> None:
+    command = "python -m raybench 'reviewed=[a_b.csv]' < x"
+    remarks = {"Hand in": f"then run\n{command}"}
+    page = written(tmp_path, results, [], remarks=remarks)
+    (shown,) = re.findall(r"<li>Hand in: then run<pre[^>]*>(.*?)</pre></li>", page.html)
+    assert unescape(shown) == command
+    markdown = to_markdown(results, COLUMNS, remarks).splitlines()
+    at = markdown.index("- Hand in: then run")
+    assert markdown[at + 1 : at + 3] == ["", f"      {command}"]
+
+
 def test_a_run_that_asked_no_model_has_no_table_but_its_footnotes(tmp_path: Path) -> None:
     none = {"models": {}, "counts": {}, "simulated": False}
     page = written(tmp_path, none, [], remarks={"Reviews": "3 of 3"})

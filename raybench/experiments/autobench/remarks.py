@@ -36,7 +36,7 @@ def _tasks(records: Sequence[Record]) -> str:
         return ""
     return Statement(
         "remarks.few_tasks",
-        "only {found:,} of {iterations:,} iterations found a task, and only these count: see why "
+        "iterations with a task: {found:,} of {iterations:,}; only these count: see why "
         "tasks were turned down in the report; autobench.mean_threshold and median_threshold say "
         "what passes",
         found=held,

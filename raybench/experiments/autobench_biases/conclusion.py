@@ -12,7 +12,7 @@ from raybench.experiments.autobench_biases.setup import biases
 from raybench.experiments.autobench_biases.units import units as readable
 from raybench.experiments.parts import digests, supported
 from raybench.experiments.parts.outcome import Outcome
-from raybench.tracking import plots
+from raybench.tracking import console, plots
 from raybench.tracking.leaderboard import Column
 from raybench.tracking.report import Section
 from raybench.types import Estimate
@@ -61,7 +61,8 @@ def concluded(config: Config, trials: Mapping[tuple[str, int], Trial], journal: 
         ],
         units=readable(config, journal, {it: line for line, it in enumerate(trials, start=1)}),
         settings={
-            "trials": f"{conf.seeds} seeds from {config.seed}, {conf.iterations} iterations each"
+            "trials": f"{console.counted(conf.seeds, 'seed')} from {config.seed}, "
+            f"{console.counted(conf.iterations, 'iteration')} each"
         },
         notes=_notes(found, fair) | {"No task": _taskless(trials, conf.iterations)},
     )
@@ -112,7 +113,9 @@ def _notes(found: Mapping[str, Mapping[str, Estimate]], fair: list[Trial]) -> di
 def _taskless(trials: Mapping[tuple[str, int], Trial], iterations: int) -> str:
     without = sum(iterations - trial.tasks for trial in trials.values())
     every = iterations * len(trials)
-    return f"{without:,} of {every:,} iterations found none that was accepted, and rated nobody"
+    return (
+        f"iterations that found none that was accepted, and rated nobody: {without:,} of {every:,}"
+    )
 
 
 def _failures(trials: Mapping[tuple[str, int], Trial]) -> list[dict[str, object]]:

@@ -68,11 +68,12 @@ class Batch:
 
     def kinds(self) -> list[tuple[str, list[Entry]]]:
         """Return the kinds of reasons why candidates are invalid, the commonest first."""
-        found: dict[str, list[Entry]] = {}
+        found: dict[str, list[tuple[str, Entry]]] = {}
         for each in self.invalid:
-            for kind in dict.fromkeys(map(reasons.kind, each.candidate.reasons)):
-                found.setdefault(kind, []).append(each)
-        return sorted(found.items(), key=lambda it: -len(it[1]))
+            for kind, reason in {reasons.kind(it): it for it in each.candidate.reasons}.items():
+                found.setdefault(kind, []).append((reason, each))
+        kinds = sorted(found.values(), key=lambda it: -len(it))
+        return [(reasons.in_words([it for it, _ in of]), [each for _, each in of]) for of in kinds]
 
     def told(self) -> str:
         """Say how many candidates there are, and how many are valid."""

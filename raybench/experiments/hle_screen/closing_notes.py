@@ -1,7 +1,7 @@
 """The last lines of a screening in the terminal: its outcome, its files, and what is next."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from raybench.config import Config
@@ -16,6 +16,9 @@ from raybench.pipeline import revisions
 from raybench.pipeline.revisions import Part, Revision
 from raybench.pipeline.screenings import in_words
 from raybench.statements import Statement
+from raybench.tracking.console import counted
+
+_HELD_OUT: Mapping[Part, str] = {"private": "", "late": " as late contributions"}
 
 
 def notes(
@@ -89,8 +92,9 @@ def _back(left: Sequence[str]) -> str:
         return ""
     return Statement(
         "screening.back_to_review",
-        "{questions:,} questions that an earlier revision published without an approval: this "
-        "revision does not have them, and they wait for review",
+        "{counted} published by an earlier revision without an approval: not in this revision, and "
+        "waiting for review",
+        counted=counted(len(left), "question"),
         questions=len(left),
     )
 
@@ -143,8 +147,9 @@ def _questions(config: Config, register: Register) -> str:
 def _removed(batch: Batch) -> str:
     return Statement(
         "screening.removed",
-        "{questions:,} questions leave the dataset because reviewers decided against them",
-        questions=len(batch.standing.removed),
+        "{counted} removed from the dataset, by the decision of reviewers",
+        counted=counted(questions := len(batch.standing.removed), "question"),
+        questions=questions,
     )
 
 
@@ -153,17 +158,20 @@ def _revision(config: Config, run: Path, revision: Revision | None) -> str:
         return Statement("screening.no_revision", "none yet: no question is approved")
     return Statement(
         "screening.revision",
-        "{number}{same}: {public:,} question{s} published in {folder}, {private:,} held out in "
-        "{dataset}/private, {late:,} held out as late contributions in "
-        "{dataset}/late{unreviewed}{unsearched}",
+        "{number}{same}: {counted} published in {folder}{held_out}{unreviewed}{unsearched}",
         number=revision.number,
         same="" if revision.about["run"] == run.name else " (unchanged)",
-        public=len(revision.public),
-        s="s" * (len(revision.public) != 1),
+        counted=counted(len(revision.public), "question"),
         folder=revision.folder,
+        held_out="".join(
+            f", {len(rows):,} held out{label} in "
+            f"{config.hle_screen.dataset}/{revisions.FOLDERS[part]}/{revision.folder.name}"
+            for part, label in _HELD_OUT.items()
+            if (rows := revision.parts[part])
+        ),
+        public=len(revision.public),
         private=len(revision.private),
         late=len(revision.late),
-        dataset=config.hle_screen.dataset,
         unreviewed=f"; {len(revision.unreviewed):,} of them without an approval (review=skip)"
         if revision.unreviewed
         else "",
@@ -182,8 +190,9 @@ def _left(batch: Batch, register: Register, accepted: Sequence[Screened]) -> str
         return ""
     return Statement(
         "screening.still_there",
-        "{questions:,} questions that this run accepted when it was concluded with other settings "
-        "stay in the dataset: {names}. A review sheet that rejects them takes them out",
+        "{counted} accepted by this run when it was concluded with other settings, and still in "
+        "the dataset: {names}. A review sheet that rejects a question removes it",
+        counted=counted(len(left), "question"),
         questions=len(left),
         names=", ".join(left),
     )

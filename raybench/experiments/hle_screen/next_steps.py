@@ -20,6 +20,7 @@ from raybench.experiments.hle_screen.sheets import Sheet
 from raybench.pipeline import screenings
 from raybench.pipeline.revisions import FOLDERS, Part, Revision
 from raybench.statements import Statement
+from raybench.tracking.console import counted
 
 _NAMED = 5
 """Questions that a line names one by one."""
@@ -36,7 +37,7 @@ def notes(config: Config, register: Register, written: Sequence[Sheet]) -> dict[
     """Return the lines by short names; those of steps in which nothing is to be done are empty."""
     return {
         "Declined": _declined(config, register),
-        "Sheets": _sheets(written),
+        "Sheets": _sheets(config, written),
         **_rounds(config, written),
         "Hand in": _hand_in(config, written),
         "Next": _nothing_waits(register) if not written and register.entries else "",
@@ -53,13 +54,16 @@ def hand_in(config: Config, written: Sequence[Sheet]) -> str:
     )
 
 
-def _sheets(written: Sequence[Sheet]) -> str:
+def _sheets(config: Config, written: Sequence[Sheet]) -> str:
     if not written:
         return ""
     guides = dict.fromkeys(str(sheet.guide) for sheet in written)
     return Statement(
         "screening.sheets",
-        "review sheets to fill in: {files}. Instructions for the reviewers: {guides}",
+        "review sheets{optional}: {files}. Instructions for the reviewers: {guides}",
+        optional=" (optional: review=skip publishes without reviews)"
+        if config.hle_screen.review == "skip"
+        else " to fill in",
         files=" and ".join(
             f"{it.path} (questions: {it.questions:,}"
             f"{', held out: keep this sheet confidential' if it.held_out else ''})"
@@ -73,6 +77,8 @@ def _sheets(written: Sequence[Sheet]) -> str:
 def _rounds(config: Config, written: Sequence[Sheet]) -> dict[str, str]:
     """Return who does what, for each round that is on the sheets and begins now."""
     turns = {turn: sum(it.rounds[turn] for it in written) for turn in ROUNDS}
+    if config.hle_screen.review == "skip":  # these reviews need not be made
+        turns |= dict.fromkeys((FEEDBACK, APPROVAL, SEARCH), 0)
     first, search, audit = (turns[it] for it in (FEEDBACK, SEARCH, AUDIT))
     # A question whose first round is open has a row of the second round, too.
     second = turns[APPROVAL] - first
@@ -81,7 +87,7 @@ def _rounds(config: Config, written: Sequence[Sheet]) -> dict[str, str]:
             "next.first_round",
             "{counted}: fill in the rows with round=1, {rows} for each question and one per "
             "reviewer. Rows with round=2 may stay blank: the next sheet asks for them",
-            counted=_counted(first),
+            counted=counted(first, "question"),
             questions=first,
             rows=config.hle_screen.reviewers,
         )
@@ -91,7 +97,7 @@ def _rounds(config: Config, written: Sequence[Sheet]) -> dict[str, str]:
             "next.second_round",
             "{counted}: an organizer or an expert fills in the rows with round=2. The column notes "
             "has the reviews of round 1. Accepted questions are published at the hand-in",
-            counted=_counted(second),
+            counted=counted(second, "question"),
             questions=second,
         )
         if second
@@ -100,7 +106,7 @@ def _rounds(config: Config, written: Sequence[Sheet]) -> dict[str, str]:
             "next.search",
             "{counted}: a reviewer searches the web for the answer and fills in the rows with "
             "round=3",
-            counted=_counted(search),
+            counted=counted(search, "question"),
             questions=search,
         )
         if search
@@ -108,16 +114,12 @@ def _rounds(config: Config, written: Sequence[Sheet]) -> dict[str, str]:
         "To audit": Statement(
             "next.audit",
             "{counted} of those published: experts solve them and fill in the rows with round=4",
-            counted=_counted(audit),
+            counted=counted(audit, "question"),
             questions=audit,
         )
         if audit
         else "",
     }
-
-
-def _counted(questions: int) -> str:
-    return f"{questions:,} question{'s' * (questions != 1)}"
 
 
 def _hand_in(config: Config, written: Sequence[Sheet]) -> str:

@@ -38,14 +38,6 @@ State = Literal[
 ]  # fmt: skip
 STATE_NAMES: tuple[State, ...] = get_args(State)
 _REGISTER = "register.jsonl"
-_STATES = {
-    "passed_panel": "passed the panel",
-    "first_round": "passed the first round",
-    "to_audit": "to be searched for",
-    "revise": "to be revised",
-    "low_score": "with a low score",
-}
-"""States as words after a number; others are words already."""
 _NAMED = 5
 """Unknown questions of sheets that a note names."""
 
@@ -275,6 +267,8 @@ class Register:
         """Say what became of the questions on sheets."""
         states = {line["id"]: line["state"] for line in self.lines(reviews)}
         counts = Counter(state for state in states.values() if state)
+        # Before and after the approved ones are published they are called the same.
+        outcomes = Counter(_outcome(self.entries[key], it) for key, it in states.items() if it)
         unknown = [key for key, state in states.items() if not state]
         more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
         return Statement(
@@ -282,12 +276,13 @@ class Register:
             "{questions:,} question{s} on the sheets that were handed in: {told}{unknown}",
             questions=len(states),
             s="s" * (len(states) != 1),
-            told=in_words(counts)
+            told=in_words(outcomes)
             or "none is in this dataset: name the one of the sheets with dataset=FOLDER",
             unknown=f". Not in this dataset, and ignored: {', '.join(unknown[:_NAMED])}{more}"
             if unknown
             else "",
             states=dict(counts),
+            outcomes=dict(outcomes),
             left_alone=unknown,
         )
 
@@ -298,6 +293,13 @@ class Register:
     def write_states(self, folder: Path) -> None:
         """Write what anybody may read. Raises RunFailed."""
         _write(folder / STATES, self.states(), folder)
+
+
+def _outcome(entry: Registered, state: State) -> str:
+    """Return the state of a question as reviewers left it, in words where they approved it."""
+    if not entry.approved:
+        return state
+    return "approved for publication" if entry.part == "public" else "approved and held out"
 
 
 def rows_of(entries: Iterable[Registered], part: Part) -> Rows:

@@ -309,7 +309,7 @@ def _states(register: Register) -> Section:
         "",
         table=Table(
             ("state", "questions", "meaning"),
-            [(name, count, _MEANINGS[name]) for name, count in counts.items()],
+            [(STATE_LABELS[name], count, _MEANINGS[name]) for name, count in counts.items()],
             caption="All questions of the dataset, whichever screening they come from. "
             f"{revisions.STATES} in its folder has the state of each, with the reason.",
         ),

@@ -129,9 +129,9 @@ def retries(account: Mapping[str, Any]) -> str:
     return "; ".join(
         Statement(
             "fleet.retries",
-            "{model}: requests were turned away {limited:,} times as too many (HTTP 429) and "
-            "{broken:,} times by errors of the server (HTTP 5xx), and answered later; {pauses:,} "
-            "times a pause was asked for",
+            "{model}: requests turned away as too many (HTTP 429): {limited:,}; by errors of the "
+            "server (HTTP 5xx): {broken:,}. They were answered later. Pauses that the endpoint "
+            "asked for: {pauses:,}",
             model=model,
             limited=of.get("rate_limited", 0),
             broken=of.get("server_errors", 0),
@@ -147,8 +147,8 @@ def _limits(account: Mapping[str, Any]) -> str:
     return "; ".join(
         Statement(
             "fleet.token_limits",
-            "{model}: the endpoint allowed {replies:,} replies fewer tokens than were asked for, "
-            "{lowest:,} at least",
+            "{model}: the endpoint allowed fewer tokens than were asked for, {lowest:,} at least "
+            "(replies: {replies:,})",
             model=model,
             replies=of["replies"],
             lowest=of["lowest"],

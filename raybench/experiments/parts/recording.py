@@ -43,11 +43,16 @@ def params(config: Config, plan: Plan) -> dict[str, Param]:
     """Return the run's parameters, of whatever experiment."""
     return {
         "experiment": plan.experiment,
-        "roster": config.roster.name,
+        **_roster(config, plan),
         "models": len(plan.models),
         "units": plan.units,
         "seed": config.seed,
     }
+
+
+def _roster(config: Config, plan: Plan) -> dict[str, str]:
+    """Return the roster's name; nothing where no model is asked."""
+    return {"roster": config.roster.name} if plan.models else {}
 
 
 def settings(resolved: Mapping[str, Any], experiment: str) -> dict[str, Param]:
@@ -110,7 +115,7 @@ def tags(
         "config_hash": run.rpartition("-")[2],
         "config_sha256": hashlib.sha256(text.encode("utf-8", "replace")).hexdigest(),
         "simulated": str(plan.simulated).lower(),
-        "roster": config.roster.name,
+        **_roster(config, plan),
         **versions,
         **source,
     }

@@ -75,4 +75,6 @@ def matchmaking(
     try:
         return Rounds(choosing, models, games, seed=seed, size=size, endless=cycles is None)
     except ValueError as error:
-        raise ConfigurationError(Problem("setting.conflict", f"matchmaking: {error}")) from error
+        raise ConfigurationError(
+            Problem("setting.conflict", f"matchmaking: {error}", setting="games.pairing")
+        ) from error

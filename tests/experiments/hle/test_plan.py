@@ -122,7 +122,7 @@ def test_in_the_index_it_is_left_out_without_a_judge_and_said_so() -> None:
     )
     assert "judge" not in told
     alone = configured("benchmarks=[hle]", "judges=[]", experiment="index")
-    with refused("setting.conflict", None, kind=ConfigurationError) as caught:
+    with refused("setting.conflict", "index.judges", kind=ConfigurationError) as caught:
         index.plan(alone)
     assert str(caught.value).startswith("hle ") and "index.judges" in str(caught.value)
 

@@ -22,6 +22,7 @@ from raybench.errors import ConfigurationError
 from raybench.experiments.hle_screen import report, sets
 from raybench.experiments.parts.questions.units import HIDDEN
 from raybench.pipeline import revisions
+from raybench.pipeline.screenings import STATE_LABELS
 
 publishing = partial(configured, review="skip")
 KEYS = tuple(f"q{number:02d}" for number in range(40))
@@ -211,6 +212,10 @@ def test_what_reviewers_turned_down_leaves_and_does_not_come_back_as_it_was(
     assert (outcome.metrics, outcome.counts) == ({}, {})
     assert list(outcome.files) == ["reviewed.jsonl"]
     assert [it.title for it in outcome.sections] == [report.STATES, report.REVIEWED]
+    table = outcome.sections[0].table
+    assert table is not None
+    states_of_all = {STATE_LABELS[it] for it in outcome.about["screening"]["states"]}
+    assert {row[0] for row in table.rows} == states_of_all
     assert not {"Candidates", "Passed", "Sets", "Judged by"} & outcome.notes.keys()
     told = list(outcome.files["reviewed.jsonl"])
     states = {row["id"]: row["state"] for row in told}
@@ -258,7 +263,8 @@ def test_one_of_something_is_no_several(tmp_path: Path) -> None:
     assert [(it["candidates"], it["s"]) for it in told] == [(1, ""), (2, "s")]
     outcome, _ = screened(one, {"a": "ww"})
     assert "passed panel" not in str(outcome.notes["Questions"])
-    told_of_one = ("Revision", "Candidates", "Passed", "Questions")
+    assert values(outcome.notes["Revision"])["counted"].split() == ["1", "question"]
+    told_of_one = ("Candidates", "Passed", "Questions")
     assert not any(values(outcome.notes[it])["s"] for it in told_of_one)
 
 

@@ -13,6 +13,7 @@ from raybench import cli
 from raybench.config import Config
 from raybench.errors import ConfigurationError
 from raybench.experiments import hle_screen
+from raybench.experiments.parts import recording
 from raybench.tracking.leaderboard import alarms
 from raybench.tracking.plan import describe
 from raybench.types import Plan
@@ -123,6 +124,18 @@ def test_a_sheet_that_nobody_filled_in_is_refused(tmp_path: Path) -> None:
     filled = fill(Path(sheet), {"a": "accept 4"})
     plan = hle_screen.plan(asked_for(f"reviewed=[{sheet},{filled}]", dataset))
     assert the("screening.reviews", plan.notes)["states"] == {"first_round": 1}
+
+
+def test_mlflow_is_told_no_roster_where_no_model_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "_git", lambda *_: "")
+    sheet, dataset = blank(tmp_path)
+    config = asked_for(f"reviewed=[{fill(Path(sheet), {'a': 'accept 4'})}]", dataset)
+    plan = hle_screen.plan(config)
+    assert not plan.models
+    assert "roster" not in recording.params(config, plan)
+    assert "roster" not in recording.tags(config, plan, {}, run="a-b-c", text="")
 
 
 @pytest.mark.process

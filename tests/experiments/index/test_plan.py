@@ -380,10 +380,10 @@ def test_the_plan_says_what_is_left_out() -> None:
 
 MISTAKES: Mapping[str, tuple[tuple[str, ...], Code, str | None, object, str]] = {
     "benchmark": (
-        ("benchmarks=[mmlu_por]",), "setting.choice", None, "mmlu_por", "'mmlu_pro'"
+        ("benchmarks=[mmlu_por]",), "setting.choice", "index.benchmarks", "mmlu_por", "'mmlu_pro'"
     ),
     "subject": (
-        ("benchmarks=[mmlu_pro]", "subset=[maths]"), "setting.choice", "subjects", "maths", "'math'"
+        ("benchmarks=[mmlu_pro]", "subset=[maths]"), "setting.choice", "subset", "maths", "'math'"
     ),
     "language": (
         ("benchmarks=[mgsm]", "languages=[xx]"), "setting.choice", "languages", "xx", "mgsm: bn, de"

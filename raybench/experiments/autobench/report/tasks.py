@@ -25,7 +25,7 @@ def sections(records: Sequence[Record], protocol: Settings) -> Iterator[Section]
         again = Sources.of(records, protocol).again
         text = Statement(
             "tasks.given",
-            "{found:,} of {iterations:,} iterations had a task; none was generated.{again}",
+            "Iterations with a task: {found:,} of {iterations:,}; none was generated.{again}",
             found=found,
             iterations=len(records),
             again=f" {again}" if again else "",
@@ -37,7 +37,7 @@ def sections(records: Sequence[Record], protocol: Settings) -> Iterator[Section]
         "Tasks",
         Statement(
             "tasks.tried",
-            "{found:,} of {iterations:,} iterations had a task, after {tries:,} tries. A "
+            "Iterations with a task: {found:,} of {iterations:,} (tries: {tries:,}). A "
             "generator's share of accepted tasks counts only tasks that judges could decide on: "
             "failed calls do not count against it.",
             found=found,

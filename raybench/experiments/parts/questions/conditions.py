@@ -199,11 +199,11 @@ def _reused(config: Config, reused: int, units: int) -> str:
         return "not used (cache=false)"
     if not reused:
         return Statement(
-            "cache.none", "no reply came from an earlier run ({replies:,} are new)", replies=units
+            "cache.none", "no reply came from an earlier run (new: {replies:,})", replies=units
         )
     return Statement(
         "cache.some",
-        "{reused:,} of {replies:,} replies came from earlier runs, {new:,} were new",
+        "{reused:,} of {replies:,} replies came from earlier runs (new: {new:,})",
         reused=reused,
         replies=units,
         new=units - reused,

@@ -78,7 +78,11 @@ def _unjudged(terms: Terms, chosen: Sequence[Benchmark]) -> dict[str, str]:
     )
     if len(names) == len(chosen):
         raise ConfigurationError(
-            Problem("setting.conflict", f"{', '.join(names)} cannot be run: {why}")
+            Problem(
+                "setting.conflict",
+                f"{', '.join(names)} cannot be run: {why}",
+                setting=f"{terms.section}.judges",
+            )
         )
     return dict.fromkeys(names, why)
 
@@ -172,7 +176,8 @@ def _calls(units: int, terms: Terms, data: Prepared) -> str:
         others.append("the judges" if len(terms.conf.judges) > 1 else "the judge")
     return Statement(
         "plan.calls",
-        "{calls:,} requests to models{more}",
+        "{counted} to models{more}",
+        counted=console.counted(units, "request"),
         calls=units,
         more=f", plus those to {' and '.join(others)}" if others else "",
         others=others,

@@ -7,6 +7,7 @@ from raybench.benchmarks.parts.tally import Tally
 from raybench.config import Config
 from raybench.pipeline.terms import models_of
 from raybench.statements import Statement
+from raybench.tracking import console
 from raybench.types import ModelSpec
 
 
@@ -56,8 +57,9 @@ def _range(of: Mapping[str, int]) -> str:
     lowest, highest = of["lowest"], of["highest"]
     return Statement(
         "token_limits.lowered",
-        "{limits} in {units:,} units",
+        "{limits} ({counted})",
         limits=f"{lowest:,}" if lowest == highest else f"{lowest:,} to {highest:,}",
+        counted=console.counted(of["units"], "unit"),
         units=of["units"],
     )
 

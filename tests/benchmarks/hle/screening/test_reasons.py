@@ -28,9 +28,22 @@ def test_a_kind_is_a_reason_without_its_mend_and_what_it_quotes(reason: str, kin
     assert reasons.kind(reason) == kind
 
 
+def test_reasons_of_a_kind_are_told_with_their_numbers() -> None:
+    reasons_of = [
+        "'question' is nearly the same (85%) as question 'a': leave it out",
+        "'question' is nearly the same (100%) as question 'b': leave it out",
+        "'question' is nearly the same (90%) as question 'c': leave it out",
+    ]
+    assert len({*map(reasons.kind, reasons_of)}) == 1
+    told = "'question' is nearly the same ({}) as question '…'"
+    assert reasons.in_words(reasons_of) == told.format("85% to 100%")
+    assert reasons.in_words(reasons_of[:1]) == told.format("85%")
+
+
 @given(st.text("ab'\": .\n", min_size=1).map(lambda it: f"secret{it}secret"))
 def test_nothing_of_an_answer_is_in_a_kind(answer: str) -> None:
     rows = [exact(answer=f"{answer} e.g."), choice(answer=answer), exact(answer_type=answer)]
     for each in candidates.check(rows):
         assert each.reasons
-        assert not any("secret" in reasons.kind(reason) for reason in each.reasons)
+        for reason in each.reasons:
+            assert "secret" not in reasons.kind(reason) + reasons.in_words([reason])

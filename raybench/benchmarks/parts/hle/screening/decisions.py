@@ -287,7 +287,7 @@ def _unreviewed(first: Sequence[Review], approved: bool) -> Statement:
     if first:
         return Statement(
             "review.no_score",
-            "round 1 gave it no score ({reviews} reviews)",
+            "round 1 gave it no score (reviews: {reviews})",
             reviews=len(first),
         )
     return Statement("review.waiting", "waits for round 1")
