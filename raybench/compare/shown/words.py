@@ -1,6 +1,6 @@
 """What the terminal and the page say alike."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from raybench.compare import means
 from raybench.compare.found import (
@@ -9,6 +9,7 @@ from raybench.compare.found import (
     Concluded,
     Flips,
     Judged,
+    Kind,
     Scale,
     Score,
     Setting,
@@ -21,10 +22,12 @@ from raybench.types import Counts
 
 P, P_HOLM, WOULD_SHOW = "p", "p (Holm)", "would show from"
 """What columns are called."""
-_KINDS = {
+_KINDS: Mapping[Kind, str] = {
     "model": "the model",
     "questions": "the questions",
-    "asking": "how they were asked",
+    "matches": "the matches",
+    "asking": "how models were asked",
+    "grading": "how replies were graded",
     "judges": "the judges",
     "versions": "versions",
 }
