@@ -107,10 +107,9 @@ def explained(found: Sequence[Concluded]) -> list[str]:
     told: list[str] = [
         Statement(
             "compare.holm",
-            "{p} is of each test alone; {holm} takes in that {tests} tests are made here, by one "
-            "of which chance alone would otherwise soon show something (the smallest {p} times "
-            "{tests}, the next times {fewer}, and so on), and below {level} it is a verdict: an "
-            "interval without 0 may be none.",
+            "{p} is of each test alone. {holm} corrects it for the {tests} tests made here: the "
+            "smallest {p} is multiplied by {tests}, the next by {fewer}, and so on. Below {level} "
+            "it is a verdict, so an interval that excludes 0 need not be one.",
             p=P,
             holm=P_HOLM,
             tests=tests,
@@ -216,7 +215,9 @@ def held_apart(settings: Sequence[Setting]) -> str:
     beside = [it for it in kinds if it != _KINDS["model"]]
     told = f"What differs between the sides: {', '.join(kinds)}."
     if beside:
-        told += f" A difference may come from {' or '.join(beside)}, and not from the model."
+        *most, last = beside
+        causes = f"{', '.join(most)} or {last}" if most else last
+        told += f" A difference may come from {causes}, and not from the model."
     return told
 
 
@@ -224,7 +225,7 @@ def told_of(found: Concluded) -> Iterator[str]:
     """Yield what is to be read beside the table, score by score."""
     for it in found.scores:
         if it.verdict == "refused":
-            yield f"{it.score.title}: refused: {it.words}"
+            yield f"{it.score.title}: not computed: {it.words}"
     for it in found.scores:
         for note in it.score.notes:
             yield f"{it.score.title}: {note}"
