@@ -285,6 +285,11 @@ class Estimate:
         }
 
 
+def reason_of(method: str) -> str:
+    """Return why an estimate has no value, from its method; earlier results say 'refused'."""
+    return method.removeprefix("not computed: ").removeprefix("refused: ")
+
+
 @dataclass(frozen=True, slots=True)
 class Counts:
     """What happened to a model's work, shown beside every score. Nothing is folded into a zero."""

@@ -91,7 +91,7 @@ def _score(model: str, those: Sequence[tuple[Counted, int]]) -> Estimate:
         if (score := iteration.scores.get(model)) is not None
     ]
     if len(seen) < _LEAST:
-        why = f"refused: fewer than {_LEAST} scored iterations"
+        why = f"not computed: fewer than {_LEAST} scored iterations"
         return Estimate(None, None, None, len(seen), why)
     scores, numbers = zip(*seen, strict=True)
     if len(set(numbers)) == len(numbers):

@@ -42,7 +42,7 @@ def effects(pairs: Iterable[tuple[Trial, Trial]]) -> dict[str, Estimate]:
             found[name] = intervals.cut(found[name], (0.0, 2.0))
     favoured = [pair for pair in ranked if pair[0].favoured]
     if ranked and not favoured:
-        why = Statement("refused.nobody_favoured", "refused: noise favours nobody")
+        why = Statement("refused.nobody_favoured", "not computed: noise favours nobody")
         refused = Estimate(None, None, None, 0, why)
         names = [it for name in (PLACES, POINTS) for it in (name, f"{name}_uniform", SAVED[name])]
         found |= dict.fromkeys(names, refused)

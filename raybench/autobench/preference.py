@@ -33,7 +33,7 @@ then knows how certain it is of what it says."""
 APART = (SCALE[0] - SCALE[1], SCALE[1] - SCALE[0])
 """How far apart two ratings, and so means of them, can be."""
 NO_CONTESTANT = Estimate(
-    None, None, None, 0, "refused: no contestant, and so without answers of its own"
+    None, None, None, 0, "not computed: no contestant, and so without answers of its own"
 )
 
 
@@ -117,8 +117,8 @@ def preference(i: int, block: Given, peers: Peers, groups: Groups, *, over: str)
     if len(block.judges) < LEAST_JUDGES:
         why = Statement(
             "refused.few_peers",
-            "refused: fewer than {least} judges, so that how certain its peers are of what they "
-            "say cannot be known",
+            "not computed: fewer than {least} judges, so that how certain its peers are of what "
+            "they say cannot be known",
             least=LEAST_JUDGES,
         )
         nothing = Estimate(None, None, None, 0, why)

@@ -21,7 +21,7 @@ from raybench.types import Counts, Estimate
 SCORE = "autobench/score"
 WEIGHT = "autobench/weight"
 PARSE_RATE = "autobench/parse_rate"
-NO_JUDGE = Estimate(None, None, None, 0, "refused: it does not judge")
+NO_JUDGE = Estimate(None, None, None, 0, "not computed: it does not judge")
 
 
 def metrics(

@@ -11,7 +11,7 @@ from raybench.compare.results import estimate, estimate_of, shown
 from raybench.compare.runs import Stored
 from raybench.config.autobench_ablations import FULL, VARIANTS, WORDS
 from raybench.errors import ConfigurationError, Problem
-from raybench.types import Estimate
+from raybench.types import Estimate, reason_of
 
 _ORDER = "τ with the full protocol"
 
@@ -47,7 +47,7 @@ def _scored(pair: Pair, variant: str, most: int) -> autobench.Scored:
     try:
         return autobench.scored(pair, variant=variant, metric=metric, title=title, most=most)
     except ConfigurationError as error:
-        none = Estimate(None, None, None, 0, f"refused: {error}")
+        none = Estimate(None, None, None, 0, f"not computed: {error}")
         one, other = (estimate_of(it, metric) or none for it in (pair.baseline, pair.candidate))
         return autobench.Scored(Score(metric, title, one, other, none, of="tasks", scale=SCORE))
 
@@ -55,7 +55,7 @@ def _scored(pair: Pair, variant: str, most: int) -> autobench.Scored:
 def _nothing(pair: Pair, refused: Sequence[Score]) -> Problem:
     """Say why no variant has a difference."""
     if refused:
-        why = [it.difference.method.removeprefix("refused: ") for it in refused]
+        why = [reason_of(it.difference.method) for it in refused]
         return Problem("compare.nothing", "\n".join(dict.fromkeys(why)))
     return Problem(
         "compare.nothing",

@@ -16,7 +16,7 @@ from raybench.tracking.text import clipped
 from raybench.types import Counts
 
 JOURNAL = "iterations"
-METRIC, _TITLE = "autobench/score", "AutoBench score, 1 to 5"
+METRIC, _TITLE = "autobench/score", "AutoBench (1 to 5)"
 VARIANT = "variant"
 """The field by which ablations tell their protocols apart."""
 _FEWEST = 2
@@ -150,10 +150,10 @@ def _apart(
             )
     note = Statement(
         "compare.not_paired",
-        "NOT PAIRED: the runs have {tasks} task{s} in common{judges}, so that none is listed that "
-        "flipped. The difference of the two scores may come from tasks and judges alone: only "
-        "where both models are in one run, or answer a list of the same tasks before the same "
-        "judges, is it about the models",
+        "NOT PAIRED: the runs have {tasks} task{s} in common{judges}, so no flipped tasks are "
+        "listed. The difference of the two scores may come from tasks and judges alone. It is "
+        "about the models only if both are in one run, or answer the same tasks before the same "
+        "judges.",
         tasks=common or "no",
         s="s" * (common != 1),
         judges=_judges(pair),

@@ -15,6 +15,8 @@ _MOMENT = len("20260101-000000")
 """Of a run's name, when it began."""
 Word = Literal["better", "worse", "identical", "not distinguishable", "refused"]
 Overall = Literal["better", "worse", "mixed", "identical", "not distinguishable", "not tested"]
+Kind = Literal["model", "questions", "matches", "asking", "grading", "judges", "versions"]
+"""What a setting is about, what matters most first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +209,7 @@ class Judged:
 class Setting:
     """Something that the two sides were told differently."""
 
-    kind: Literal["model", "questions", "asking", "judges", "versions"]
+    kind: Kind
     name: str
     baseline: str
     candidate: str

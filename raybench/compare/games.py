@@ -15,6 +15,7 @@ from raybench.compare import matches, settings
 from raybench.compare.flips import MOST
 from raybench.compare.found import RATING, Compared, Flips, Pair, Score
 from raybench.compare.matches import Cell, Met
+from raybench.compare.pairing import of_pair
 from raybench.compare.results import counts_of, estimate, estimate_of
 from raybench.errors import ConfigurationError, Problem
 from raybench.reading import from_json
@@ -29,8 +30,8 @@ Sides = tuple[Mapping[Cell, Met], Mapping[Cell, Met]]
 _ALL = "games"
 _OTHER_DEALS = Statement(
     "compare.other_deals",
-    "No match of one side was dealt like one of the other's (the same seed, seat and opponent): "
-    "none is listed that flipped.",
+    "No match of one side began like a match of the other side (same seed, seat and opponent), so "
+    "no flipped matches are listed.",
 )
 
 
@@ -70,7 +71,7 @@ def _rated(pair: Pair) -> Iterator[Score]:
         )
     try:
         with path.open("rb") as lines:
-            told = [_difference(from_json(line)) for line in lines]
+            told = [_Difference.of_line(from_json(line)) for line in lines]
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise ConfigurationError(
             Problem(
@@ -81,47 +82,62 @@ def _rated(pair: Pair) -> Iterator[Score]:
                 fix="copy the whole folder of the run, or run it again",
             )
         ) from error
-    there = False
-    for of, names, found, p, degrees in told:
-        if {*names} != {pair.baseline.model, pair.candidate.model}:
-            continue
-        there = True
-        if names[0] == pair.baseline.model:
+    mine = [it for it in told if {*it.names} == {pair.baseline.model, pair.candidate.model}]
+    overall = next((it for it in mine if it.of == _ALL), None)
+    single = [it for it in mine if it is not overall]
+    # With one game, its rating is that over all games: one test, not two.
+    same = overall is not None and len(single) == 1 and single[0].like(overall)
+    for it in [overall] if overall is not None and same else mine:
+        found, metric = it.points, f"{it.of}/rating"
+        title = _title(single[0].of if same else it.of)
+        if it.names[0] == pair.baseline.model:
             found = _negated(found)
-        metric = f"{of}/rating"
-        none = Estimate(None, None, None, 0, "refused: not in results.json")
+        none = Estimate(None, None, None, 0, "not computed: not in results.json")
         yield Score(
             metric,
-            f"{_title(of)}, rating",
+            f"{title}, rating",
             estimate_of(pair.baseline, metric) or none,
             estimate_of(pair.candidate, metric) or none,
             found,
-            p=p if found.value is not None else None,
+            p=it.p if found.value is not None else None,
             test="Wald, of the difference of ratings",
-            independent=math.floor(degrees) + 1,
+            independent=math.floor(it.degrees) + 1,
             of="matches",
             scale=RATING,
-            counts=counts if of == _ALL else None,
+            counts=counts if it is overall else None,
         )
-    if not there:
+    if not mine:
         raise ConfigurationError(
             Problem(
                 "compare.nothing",
-                f"{path} has no difference of {pair.candidate.model} and {pair.baseline.model}: "
-                "they cannot be rated on one scale, because nobody links them by a win and a loss",
+                f"{of_pair(pair)} have no difference in {path}: they cannot be rated on one scale, "
+                "because no model links them by a win and a loss",
+                given=of_pair(pair),
             )
         )
 
 
-def _difference(
-    told: Mapping[str, Any],
-) -> tuple[str, tuple[str, str], Estimate, float | None, float]:
-    """Return of which game a line is, of whom over whom, by how much, and how sure that is.
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """By how much one model of a run is rated above another, in a game or over all games."""
 
-    At the end come the degrees of freedom by which it is: a run that does not say has none to tell.
-    """
-    names, degrees = (told["model"], told["above"]), float(told.get("degrees") or 0.0)
-    return told["of"], names, estimate(told["points"]), told.get("p"), degrees
+    of: str
+    names: tuple[str, str]
+    points: Estimate
+    p: float | None
+    degrees: float
+    """Of freedom; 0 where an older run does not say."""
+
+    @classmethod
+    def of_line(cls, told: Mapping[str, Any]) -> "_Difference":
+        """Return what a line of pairs.jsonl says."""
+        names, degrees = (told["model"], told["above"]), float(told.get("degrees") or 0.0)
+        return cls(told["of"], names, estimate(told["points"]), told.get("p"), degrees)
+
+    def like(self, other: "_Difference") -> bool:
+        """Tell whether another one is by the same numbers."""
+        one, another = ((it.names, it.points.value, it.points.stderr, it.p) for it in (self, other))
+        return self.points.value is not None and one == another
 
 
 def _between(pair: Pair, most: int) -> tuple[list[str], list[Flips]]:
@@ -184,12 +200,13 @@ def over_common(pair: Pair, *, stage: str = "", words: str = "", most: int = MOS
     for cell in sorted(sides[0].keys() & sides[1].keys()):
         by_game.setdefault(cell[0], []).append(cell)
     if not by_game:
-        told = f" (of another make in both: {', '.join(unlike)})" if unlike else ""
+        told = f" ({len(unlike)} of the same name are other models in each run)" if unlike else ""
         raise ConfigurationError(
             Problem(
                 "compare.nothing",
-                f"{' and '.join(pair.titles[::-1])} met no opponent in common in any seat{told}. "
+                f"{of_pair(pair)} met no opponent in common in any seat{told}. "
                 "Ratings of different runs have no common zero, so that nothing can be compared",
+                given=of_pair(pair),
                 fix="have both play in one run (roster.models=[…] with both), or against the same "
                 "opponents in each",
             )

@@ -13,6 +13,7 @@ from raybench.statements import Statement
 from raybench.stats import mcnemar, paired
 from raybench.stats.distributions import student_quantile
 from raybench.stats.searching import least
+from raybench.types import reason_of
 
 LEVEL = 0.05
 """How often at most a comparison of equal models calls any of them better or worse."""
@@ -142,7 +143,7 @@ def _stderr(score: Score) -> float | None:
 def _words(score: Score, verdict: Word, p_holm: float | None, here: float | None) -> str:
     n, value = score.difference.n, score.difference.value
     if verdict == "refused":
-        return score.difference.method.removeprefix("refused: ")
+        return reason_of(score.difference.method)
     if verdict == "identical":
         return Statement(
             "verdict.identical",

@@ -19,7 +19,7 @@ BY_INTERVAL = "by the interval (MOVER)"
 UNPAIRED = "difference of independent runs, not paired"
 """How the method of a difference begins that is of two runs' own scores."""
 _NO_INTERVAL = Statement("no_test.no_interval", "one side has no interval")
-_NONE = Estimate(None, None, None, 0, "refused: the run has none")
+_NONE = Estimate(None, None, None, 0, "not computed: the run has none")
 
 
 def paired(

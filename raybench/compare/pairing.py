@@ -1,6 +1,7 @@
 """Who is compared with whom."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from raybench.compare.finding import Named
 from raybench.compare.found import Compared, Pair, Side
@@ -11,6 +12,8 @@ QUESTIONS = ("index", "hle")
 """Experiments whose runs put the same questions."""
 WHOLE = ("autobench_biases",)
 """Those in which no model is ranked: runs are held against each other as they are."""
+_NAMED = 4
+"""Pairs named in a problem that several have; of more, how many there are."""
 
 
 def pairs(named: Sequence[Named], baseline: str | None = None) -> tuple[list[Pair], list[str]]:
@@ -82,11 +85,37 @@ def each(
             found += compare(pair)
         except ConfigurationError as error:
             wrong += [problem for problem in error.problems if problem not in wrong]
+    wrong = _grouped(wrong)
     if wrong and not found:
         raise ConfigurationError(wrong)
     return found, [
         Statement("compare.left_out", "Not compared: {problem}", problem=it) for it in wrong
     ]
+
+
+def of_pair(pair: Pair) -> str:
+    """Return how the problem of a pair begins, and what it is given: its two models."""
+    return " and ".join(pair.titles[::-1])
+
+
+def _grouped(problems: Sequence[Problem]) -> list[Problem]:
+    """Return the problems, those that pairs have alike as one that names the pairs."""
+    alike: dict[tuple[str, str], list[Problem]] = {}
+    for it in problems:
+        alike.setdefault((it.code, it.text.removeprefix(str(it.given))), []).append(it)
+    return [_together(those) for those in alike.values()]
+
+
+def _together(problems: Sequence[Problem]) -> Problem:
+    first, *others = problems
+    if not others:
+        return first
+    named = [str(it.given) for it in problems[:_NAMED]]
+    if left := len(problems) - len(named):
+        named.append(f"and {left} more pairs")
+    pairs = "; ".join(named)
+    rest = first.message.removeprefix(str(first.given))
+    return replace(first, given=pairs, message=f"{pairs}{rest}")
 
 
 def _within(named: Named, baseline: str | None) -> tuple[list[Pair], list[str]]:

@@ -158,11 +158,13 @@ def _refusal(sides: Sequence[Joint], models: int) -> str:
     if models < FEWEST:
         return Statement(
             "refused.not_in_both",
-            "refused: {count} model has a place in both",
+            "not computed: {count} model has a place in both",
             count="one" if models == 1 else "no",
         )
     if any(np.ptp(side.values) == 0 for side in sides):
-        return Statement("refused.models_equal", "refused: all models are equal in one of the two")
+        return Statement(
+            "refused.models_equal", "not computed: all models are equal in one of the two"
+        )
     return ""
 
 

@@ -91,7 +91,7 @@ def beyond(own: Points, lines: Lines, *, over: str) -> Estimate:
     if not lines.fitted:
         why = Statement(
             "refused.no_line",
-            "refused: {over}: there is nothing that differs to compare them with",
+            "not computed: {over}: there is nothing that differs to compare them with",
             over=over,
         )
         return Estimate(None, None, None, len(own.x), why)

@@ -138,14 +138,14 @@ def _gaps(
     if n < BIN_SIZE:
         return Statement(
             "refused.less_than_a_bin",
-            "refused: fewer than {size} items with a confidence, which is what a bin holds",
+            "not computed: fewer than {size} items with a confidence, which is what a bin holds",
             size=BIN_SIZE,
         )
     if bins == "official" and n < 2 * BIN_SIZE:
         return Statement(
             "refused.one_bin",
-            "refused: below {least} items there is one bin, and the official code, which leaves "
-            "out the last, would say 0 whatever the answers are; 'all' takes every bin",
+            "not computed: below {least} items there is one bin, and the official code, which "
+            "leaves out the last, would say 0 whatever the answers are; 'all' takes every bin",
             least=2 * BIN_SIZE,
         )
     edges, counted = _edges(n, BIN_SIZE, bins)
@@ -159,7 +159,7 @@ def _gaps(
     if numbers.max() == 0:
         return Statement(
             "refused.one_question",
-            "refused: all items are of one question: nothing says how another would differ",
+            "not computed: all items are of one question: nothing says how another would differ",
         )
     return Gaps.resampled(
         stated, right, numbers, edges,

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from raybench.statements import Statement
-from raybench.types import Estimate, Interval
+from raybench.types import Estimate, Interval, reason_of
 
 
 def weighted(
@@ -29,7 +29,7 @@ def weighted(
     if not used:
         why = Statement(
             "refused.incomplete",
-            "refused: {lacks}",
+            "not computed: {lacks}",
             lacks=lacks,
             missing=missing,
             refused=refused,
@@ -92,7 +92,7 @@ def _value(score: Estimate) -> float:
 def _lacks(missing: Sequence[str], refused: Mapping[str, str]) -> str:
     """Return which scores are not there, and why, or ''."""
     reasons = [f"{', '.join(missing)} missing"] if missing else []
-    reasons += [f"{name}: {why.removeprefix('refused: ')}" for name, why in refused.items()]
+    reasons += [f"{name}: {reason_of(why)}" for name, why in refused.items()]
     return "; ".join(reasons)
 
 

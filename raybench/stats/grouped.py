@@ -70,12 +70,12 @@ def correlation(
     sxx, syy, sxy = (_sums(it, groups, size) for it in (dx * dx, dy * dy, dx * dy))
     xx, yy, xy = (math.fsum(sums) for sums in (sxx, syy, sxy))
     if not len(x):
-        why = Statement("refused.none_paired", "refused: {over}: they are none", over=over)
+        why = Statement("refused.none_paired", "not computed: {over}: they are none", over=over)
         return Estimate(None, None, None, 0, why)
     if min(xx, yy) < _ROUNDING:
         why = Statement(
             "refused.no_variation",
-            "refused: {over}: they do not vary within any group",
+            "not computed: {over}: they do not vary within any group",
             over=over,
         )
         return Estimate(None, None, None, len(x), why)

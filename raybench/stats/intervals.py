@@ -22,7 +22,7 @@ def difference(one: float, other: float) -> float:
 
 def refuse_empty(over: str) -> Estimate:
     """Return that there is no estimate because nothing was observed; `over` names it."""
-    why = Statement("refused.empty", "refused: no {over}", over=over)
+    why = Statement("refused.empty", "not computed: no {over}", over=over)
     return Estimate(None, None, None, 0, why)
 
 

@@ -72,7 +72,7 @@ def _kappa(
     if one.min() == one.max() and other.min() == other.max():
         why = Statement(
             "refused.verdicts_equal",
-            "refused: one judge says {one} to all, the other {other} to all: agreement beyond "
+            "not computed: one judge says {one} to all, the other {other} to all: agreement beyond "
             "chance needs verdicts that vary",
             one="yes" if one[0] else "no",
             other="yes" if other[0] else "no",

@@ -57,7 +57,7 @@ def _found(stages: Sequence[Parts], seed: int) -> Orders:
     """Return what there is of one stage, or of the last one less the first."""
     groups, wordings, models = stages[0].shape
     if models < LEAST_MODELS:
-        why = f"refused: fewer than {LEAST_MODELS} models have no orders to correlate"
+        why = f"not computed: fewer than {LEAST_MODELS} models have no orders to correlate"
         return Orders(*[Estimate(None, None, None, groups, why)] * 4)
     many = wordings * (wordings - 1) // 2
     pairs = f"over {many} pair{'s' * (many > 1)} of phrasings"

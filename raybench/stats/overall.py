@@ -60,7 +60,7 @@ def fit(
     for name, estimate in ratings.table.items():
         lacking = ", ".join(game for game, them in played.items() if name not in them)
         if lacking and complete:
-            why = Statement("refused.lacks_games", "refused: it lacks {games}", games=lacking)
+            why = Statement("refused.lacks_games", "not computed: it lacks {games}", games=lacking)
             estimate = Estimate(None, None, None, estimate.n, why)
         elif lacking:
             estimate = replace(estimate, method=f"{estimate.method}; no matches of {lacking}")

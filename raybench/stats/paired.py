@@ -55,7 +55,7 @@ def compare(first: Asked, second: Asked, *, over: str = "questions") -> Comparis
     n = int(both.sum())
     if n == 0:
         refusal = Statement(
-            "refused.no_pairs", "refused: no {over} that both were asked", over=over
+            "refused.no_pairs", "not computed: no {over} that both were asked", over=over
         )
         return Comparison(Estimate(None, None, None, 0, refusal))
     value, stderr, sources = clusters.mean(differences[both.any(axis=1)], first.sources)

@@ -39,7 +39,7 @@ def at(asked: Asked, k: int) -> Estimate:
     if few := int(((asked.times > 0) & (asked.times < k)).sum()):
         method = Statement(
             "refused.asked_too_seldom",
-            "refused: {questions} {were} asked less than {times} times",
+            "not computed: {questions} {were} asked less than {times} times",
             questions=few,
             were="questions were" if few > 1 else "question was",
             times=k,

@@ -95,7 +95,7 @@ def rerun_noise(asked: Asked) -> Estimate:
         return refuse_empty("questions")
     if asked.once:
         why = Statement(
-            "refused.asked_once", "refused: asked once; noise shows from the second repeat on"
+            "refused.asked_once", "not computed: asked once; noise shows from the second repeat on"
         )
         return Estimate(None, None, None, asked.n, why)
     return noise(Spread.of(asked), asked.n, "√(Σ p(1−p)/(K−1))/n over questions")

@@ -117,7 +117,7 @@ def jackknife(found: Callable[[NDArray[np.int64]], float], groups: int, *, metho
     value = found(np.arange(groups))
     each = [found(np.delete(np.arange(groups), it)) for it in range(groups)]
     if not math.isfinite(value) or not np.isfinite(each).all():
-        return Estimate(None, None, None, groups, f"refused: {method}: all are equal")
+        return Estimate(None, None, None, groups, f"not computed: {method}: all are equal")
     middle = math.fsum(each) / groups
     stderr = math.sqrt((groups - 1) / groups * math.fsum((it - middle) ** 2 for it in each))
     named = f"{method}, {METHOD} ({groups} groups)"

@@ -55,7 +55,7 @@ def tallies(matches: Iterable[Match], models: Sequence[str]) -> dict[str, dict[s
 
 WON_BY = (
     "matches with an opponent that were not void; won: alone in first place; drawn: first place "
-    "shared with an opponent; lost: all others"
+    "shared with an opponent; lost: all others; no interval: a count, not an estimate"
 )
 """What wins, draws and losses of a model are, at tables of any size."""
 

@@ -53,7 +53,7 @@ def beside(tournaments: Sequence[Sequence[Result]], fit: Fit, *, seed: int = 0) 
             many,
             (),
             np.zeros((many, len(by), 0)),
-            Statement("beside.refused", "refused: {why}", why=why),
+            Statement("beside.refused", "not computed: {why}", why=why),
         )
 
     if many < LEAST_GROUPS:

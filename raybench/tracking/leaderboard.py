@@ -12,7 +12,7 @@ from typing import Any
 from raybench.csv_cells import guard_cell
 from raybench.statements import Statement
 from raybench.tracking.text import one_line
-from raybench.types import Counts, Estimate
+from raybench.types import Counts, Estimate, reason_of
 
 BOARD = "leaderboard.md"
 """Its name in a run's folder."""
@@ -292,7 +292,7 @@ def measured(
 
 
 def _reason(cell: Cell) -> str:
-    return one_line(cell.method).removeprefix("refused: ")
+    return reason_of(one_line(cell.method))
 
 
 def notes(lines: Sequence[Row], columns: Sequence[Column], of: str = "model") -> list[str]:
@@ -317,9 +317,8 @@ def ranked_by(lines: Sequence[Row], columns: Sequence[Column], of: str = "model"
     ]
     refused = Statement(
         "ranking.refused",
-        "{columns} {are} refused for every {of}",
+        "{columns} could not be computed for any {of}",
         columns=_listed(none),
-        are="is" if len(none) == 1 else "are",
         of=of,
     )
     head = columns[0]
@@ -355,7 +354,20 @@ def ranked_by(lines: Sequence[Row], columns: Sequence[Column], of: str = "model"
     ]
     if any(row.rank is None for row in lines):
         parts.append(Statement("ranking.without_score", "a {of} without it has no rank", of=of))
+    if _rounded_alike(lines, head):
+        parts.append(
+            Statement(
+                "ranking.rounded",
+                "where the same number is shown, digits that are not shown decide",
+            )
+        )
     return [*parts, refused] if none else parts
+
+
+def _rounded_alike(lines: Sequence[Row], head: Column) -> bool:
+    """Tell whether two lines of different ranks show the same number."""
+    shown = {(row.place, row.cells[0].number(head.digits)) for row in lines if row.rank is not None}
+    return len({number for _, number in shown}) < len(shown)
 
 
 def remarked(remarks: Mapping[str, str]) -> list[str]:
@@ -455,15 +467,19 @@ def to_markdown(
     remarks: Mapping[str, str] = MappingProxyType({}),
     *,
     of: str = "model",
-    first: int = 1,
+    known: Mapping[str, int] = MappingProxyType({}),
 ) -> str:
     """Return leaderboard.md: the table, footnotes for refused numbers, how the rest was made.
 
     Without models there is no table. `remarks` are what is to be said of the run, by short names;
-    `of` is what the lines are, and footnotes begin with the number `first`.
+    `of` is what the lines are, and `known` are the footnotes that stand above already.
     """
     lines = rows(results, columns)
-    marks = {reason: mark + first - 1 for reason, mark in refusals(lines).items()}
+    marks, below = dict[str, int](), list[str]()
+    for reason in refusals(lines):
+        note = _escaped(reason)
+        marks[reason] = known.get(note, len(known) + len(below) + 1)
+        below += [f"[^{marks[reason]}]: {note}"] * (note not in known)
     counts = counts_shown(lines)
     head = ["rank", of, *(column.title for column in columns), *counts]
     right = ["---:", "---", *["---:"] * (len(columns) + len(counts))]
@@ -479,7 +495,7 @@ def to_markdown(
     blocks = [
         *([f"**{alarm}**"] for alarm in alarms(results)),
         [f"| {' | '.join(line)} |" for line in table if lines],
-        [f"[^{mark}]: {_escaped(reason)}" for reason, mark in marks.items()],
+        below,
         [_item(note) for note in [*notes(lines, columns, of), *remarked(remarks)]],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
@@ -487,10 +503,10 @@ def to_markdown(
 
 def with_boards(text: str, boards: Sequence[Board]) -> str:
     """Return leaderboard.md with further leaderboards below it."""
-    blocks = [text]
+    blocks, footnotes = [text], re.compile(r"^\[\^(\d+)\]: (.*)$", re.MULTILINE)
     for board in boards:
-        first = 1 + len(re.findall(r"^\[\^\d+\]:", "".join(blocks), re.MULTILINE))
-        shown = to_markdown(board.results(), board.columns, of=board.of, first=first)
+        known = {note: int(mark) for mark, note in footnotes.findall("\n".join(blocks))}
+        shown = to_markdown(board.results(), board.columns, of=board.of, known=known)
         blocks.append(f"## {_escaped(board.title)}\n\n{shown}")
     return "\n".join(blocks)
 
@@ -529,7 +545,7 @@ def _cell(estimate: Mapping[str, Any] | None) -> Cell:
     if value is None or not math.isfinite(value):
         low, high = ci95 or (None, None)
         ends = (-math.inf if low is None else low, math.inf if high is None else high)
-        why = method or "refused without a reason"
+        why = method or "not computed, without a reason"
         return Cell(None, ends if ci95 else None, None, estimate.get("n", 0), why)
     bounds = None if ci95 is None or None in ci95 else (float(ci95[0]), float(ci95[1]))
     return Cell(float(value), bounds, estimate.get("stderr"), estimate.get("n", 0), method)

@@ -75,7 +75,7 @@ def test_a_pair_without_an_order_does_not_count() -> None:
     found = displacement.effects([(trial(), trial()), (trial(), lacking), (lacking, trial())])
     assert found[TAU].n == 1
     none = displacement.effects([(lacking, trial())])
-    assert all(it.value is None and it.method.startswith("refused") for it in none.values())
+    assert all(it.value is None and it.method.startswith("not computed") for it in none.values())
     with pytest.raises(ValueError, match="m05"):
         lacking.tau("consensus")
 
@@ -90,7 +90,7 @@ def test_the_verdict_needs_more_than_luck() -> None:
         return {SAVED[TAU]: tau, SAVED[PLACES]: places}
 
     nothing, clear = estimate(0.1, 0.1), estimate(1.0, 0.1)
-    refused = Estimate(None, None, None, 0, "refused: noise favours nobody")
+    refused = Estimate(None, None, None, 0, "not computed: noise favours nobody")
     # Alone it would be told from 0 (p = 0.02), among the others it is not.
     almost = estimate(0.25, 0.1)
     found = {

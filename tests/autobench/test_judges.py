@@ -65,7 +65,7 @@ def test_nothing_is_said_of_judges_that_gave_nothing() -> None:
         preference = judge.self_preference.over_tasks
         for estimate in (judge.severity, judge.agreement, judge.same, preference):
             assert estimate.value is None
-            assert estimate.method.startswith("refused: ")
+            assert estimate.method.startswith("not computed: ")
 
 
 def test_outsiders_have_no_answers_of_their_own() -> None:

@@ -29,7 +29,7 @@ def made(
 ) -> Score:
     there = Estimate(0.5, 0.02, (0.4, 0.6), n, "mean")
     ends = None if value is None or stderr is None else (value - 2 * stderr, value + 2 * stderr)
-    method = "paired" if value is not None else "refused: nothing"
+    method = "paired" if value is not None else "not computed: nothing"
     gained, lost = changed or (None, None)
     return Score(
         name, name.upper(), there, there, Estimate(value, stderr, ends, n, method), p, "test", n,

@@ -251,6 +251,34 @@ def test_another_version_of_the_grading_is_among_what_differs(tmp_path: Path) ->
     assert "mmlu_pro, grading" not in {it.name for it in compared(other, unfinished).settings}
 
 
+def test_what_differs_is_filed_by_what_it_is_about(tmp_path: Path) -> None:
+    def made(name: str, digest: str, grading: int, checker: str | None, limit: int) -> Stored:
+        about = {"origin": name, "digest": digest * 64, "questions": limit, "grading": grading}
+        asked = {"limit": limit, "checker": checker, "judges": [checker], "grader": name}
+        return run(
+            tmp_path / name,
+            units("m", [True] * 5, benchmark="math_500"),
+            data={"math_500": about | {"repeats": grading}},
+            config={"index": asked | {"max_tokens": grading}, "data": {"source": name}},
+        )
+
+    def kinds(one: Stored, other: Stored) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for it in compared(one, other).settings:
+            found.setdefault(it.kind, []).append(it.name)
+        return found
+
+    one, graded = made("a", "d", 1, None, 5), made("b", "d", 2, "judge", 9)
+    assert kinds(one, graded) == {
+        "asking": ["math_500, repeats", "limit", "max_tokens", "data.source"],
+        "grading": ["math_500, grading", "checker", "judges", "grader"],
+    }, "the questions are the same ones"
+    questions_ = kinds(one, made("c", "e", 1, None, 9))["questions"]
+    assert [*questions_] == [
+        "math_500, digest", "math_500, origin", "math_500, questions", "limit", "data.source",
+    ]  # fmt: skip
+
+
 def test_a_half_written_last_line_is_passed_over_and_a_broken_one_is_told(tmp_path: Path) -> None:
     one = run(tmp_path / "a", units("m", [True] * 5))
     other = run(tmp_path / "b", units("m", [True] * 5), results={})

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from compare.making import pair, run
+from compare.making import named, pair, run
 from refusals import refused
 from scipy import stats
 from statements import code, the
 
-from raybench.compare import autobench, games, judging
+from raybench.compare import autobench, games, judging, ways
 from raybench.compare.found import Judged, Pair, Side
 from raybench.stats.distributions import two_sided
 from raybench.stats.intervals import student
@@ -173,6 +173,35 @@ def test_models_of_one_tournament_are_compared_by_its_own_differences(tmp_path: 
     assert [*games.compare([Pair(Side(made, "old"), Side(made, "new"))])]
     with refused("compare.nothing"):
         list(games.compare([Pair(Side(made, "old"), Side(made, "old"))]))
+
+
+def test_the_one_game_of_a_tournament_is_one_test(tmp_path: Path) -> None:
+    made = tournament(tmp_path / "a", [], ["old", "new"])
+    points = {"value": 50.0, "stderr": 20.0, "ci95": [10.0, 90.0], "n": 30, "method": "BT"}
+    line = {"model": "new", "above": "old", "points": points, "p": 0.02, "degrees": 9.0}
+
+    def titles(*more: dict[str, Any]) -> dict[str, str]:
+        lines = [{**line, "of": "games"}, {**line, "of": "chess"}, *more]
+        (made.folder / "pairs.jsonl").write_text("".join(json.dumps(it) + "\n" for it in lines))
+        (found,) = judging.concluded([*games.compare([Pair(Side(made, "old"), Side(made, "new"))])])
+        assert found.tests == len(found.scores)
+        return {it.score.metric: it.score.title for it in found.scores}
+
+    assert [*titles()] == ["games/rating"] and titles()["games/rating"].startswith("Chess")
+    poker = {**line, "of": "poker", "points": points | {"value": 20.0}, "p": 0.4}
+    assert [*titles(poker)] == ["games/rating", "chess/rating", "poker/rating"]
+
+
+def test_pairs_that_cannot_be_compared_for_one_reason_are_told_together(tmp_path: Path) -> None:
+    made = tournament(tmp_path / "a", [], ["a", "b", "c", "d"])
+    points = {"value": 50.0, "stderr": 20.0, "ci95": [10.0, 90.0], "n": 30, "method": "BT"}
+    line = {"of": "games", "model": "b", "above": "a", "points": points, "p": 0.02}
+    (made.folder / "pairs.jsonl").write_text(json.dumps(line) + "\n")
+    found, notes = ways.compared([named(made)], ways.Wanted())
+    assert [it.pair.candidate.model for it in found] == ["b"]
+    problem = the("compare.left_out", notes)["problem"]
+    assert len(notes) == 1 and problem.given == "c and a; d and a"
+    assert problem.message.startswith(problem.given)
 
 
 def test_other_tasks_and_judges_are_what_differs_between_runs_of_peers(tmp_path: Path) -> None:

@@ -242,6 +242,6 @@ def test_what_moving_first_is_worth_is_left_out_where_any_number_would_do(
     games: list[Game],
 ) -> None:
     found = bradley_terry.fit(games, bootstrap=0)
-    assert not found.roles and the("ratings.roles_left_out", found.notes)["game"] == ""
+    assert not found.roles and the("ratings.roles_left_out", found.notes)["games"] == [""]
     plain = bradley_terry.fit(games, bootstrap=0, first_mover=False)
     assert strengths(found) == pytest.approx(strengths(plain), abs=1e-8)

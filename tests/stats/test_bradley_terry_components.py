@@ -28,7 +28,7 @@ def test_an_undefeated_model_has_a_bound_and_no_number() -> None:
     assert ratings.components == (("a",), ("b", "c"))
     top = ratings.table["a"]
     assert (top.value, top.stderr, top.ci95, top.n) == (None, None, None, 20)
-    assert top.method.startswith("refused: ")
+    assert top.method.startswith("not computed: ")
     low, high = ratings.bounds["a"].interval
     assert ratings.bounds["a"].beside == ("b", "c")
     assert f"{low:.0f}" in ratings.bounds["a"].told and ratings.bounds["a"].told in top.method
@@ -137,7 +137,7 @@ def test_groups_that_never_met_are_rated_apart() -> None:
         values = [ratings.table[name].value for name in names]
         assert np.mean([value for value in values if value is not None]) == pytest.approx(1000)
     assert ratings.chance("b", "B").value is None
-    assert "refused" in ratings.chance("b", "B").method
+    assert "not computed" in ratings.chance("b", "B").method
     assert ratings.difference("b", "B").value is None
     assert {(it.better.islower(), it.worse.islower()) for it in orders(ratings)} == {
         (True, True),

@@ -50,7 +50,7 @@ def test_a_score_of_0_keeps_the_error_its_interval_tells() -> None:
 
 def test_what_is_missing_refuses_the_index_and_is_named() -> None:
     weights = {name: Fraction(1, 4) for name in ("hle", "mmlu_pro", "scicode", "math_500")}
-    withheld = Estimate(None, None, None, 9, "refused: 3 units await review")
+    withheld = Estimate(None, None, None, 9, "not computed: 3 units await review")
     found = weighted({"math_500": MATH_500, "mmlu_pro": withheld}, weights)
     assert (found.value, found.stderr, found.ci95, found.n) == (None, None, None, 0)
     why = values(found.method)

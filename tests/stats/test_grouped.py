@@ -68,7 +68,7 @@ def test_a_share_of_hits_alone_counts_groups_and_of_nothing_is_refused() -> None
     every = grouped.share(np.ones(20), np.repeat(np.arange(4), 5), over="hits", by="task")
     assert every.ci95 == pytest.approx(wilson(1.0, 4))
     none = grouped.share(array(), np.array([], dtype=int), over="hits", by="task")
-    assert none == Estimate(None, None, None, 0, "refused: no hits")
+    assert none == Estimate(None, None, None, 0, "not computed: no hits")
 
 
 @given(
@@ -94,7 +94,7 @@ def test_a_share_of_sums_is_that_of_the_hits_one_by_one(found: list[tuple[int, f
 
 def test_a_share_of_no_sums_is_refused() -> None:
     none = grouped.share_of_sums(array(), array(), over="hits", by="seed")
-    assert none == Estimate(None, None, None, 0, "refused: no hits")
+    assert none == Estimate(None, None, None, 0, "not computed: no hits")
 
 
 @pytest.mark.parametrize(("alike", "n"), [(0.1, 200), (0.3, 20), (0.7, 60)])

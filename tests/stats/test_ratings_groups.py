@@ -75,6 +75,15 @@ def test_groups_that_never_met_have_no_common_rank() -> None:
     assert unmet == [{"group": 1, "others": "group 2"}, {"group": 2, "others": "group 3"}]
 
 
+def test_how_many_groups_stand_to_each_other_is_one_sentence() -> None:
+    for many in (4, 5):
+        games = [it for n in range(many) for it in beat(f"a{n}", f"b{n}")]
+        (note,) = bradley_terry.fit(games, bootstrap=0).notes
+        told = values(note)["told"]
+        assert len(values(note)["relations"]) > 4
+        assert code(told) == "ratings.groups_apart"
+
+
 def test_points_are_told_where_a_bound_has_them() -> None:
     games = [*even("b", "c"), *beat("b", "low"), *beat("c", "low")]
     ratings = bradley_terry.fit(games, bootstrap=0)

@@ -132,4 +132,4 @@ def test_the_jackknife_of_a_mean_is_students_interval() -> None:
     same = steadiness.jackknife(lambda kept: 1.0, GROUPS, method="mean")
     assert same.ci95 is None and code(same.method) == "no_interval.groups_alike"
     none = steadiness.jackknife(lambda kept: math.nan, GROUPS, method="mean")
-    assert none.value is None and none.method.startswith("refused: ")
+    assert none.value is None and none.method.startswith("not computed: ")

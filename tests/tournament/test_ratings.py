@@ -94,7 +94,7 @@ def test_who_is_undefeated_has_no_number() -> None:
     found = rate(results, ["chess"], ROLES, bootstrap=0)
     assert found.overall is not None
     assert found.overall.table["a"].value is None
-    assert "refused" in found.overall.table["a"].method
+    assert "not computed" in found.overall.table["a"].method
     assert found.overall.table["b"].value is not None
     assert widest(found.overall, [*STRENGTHS]) is None
 

@@ -23,7 +23,7 @@ def test_what_is_counted_bit_by_bit_is_the_share_of_all() -> None:
 
 def test_of_nothing_there_is_no_share() -> None:
     nothing = Share()
-    assert nothing.estimate("replies").method.startswith("refused: ")
+    assert nothing.estimate("replies").method.startswith("not computed: ")
     assert nothing.estimate("replies").n == 0
     nothing.add("1", 0, 0)
     assert nothing.estimate("replies").value is None

@@ -95,6 +95,15 @@ def test_a_refused_number_has_a_footnote_and_a_missing_one_says_so() -> None:
     assert "[^2]: not measured" in text
 
 
+def test_ranks_that_digits_not_shown_decide_are_told() -> None:
+    alike = results(a=0.50001, b=0.5, c=0.2)
+    lines = rows(alike, [SCORE])
+    assert [row.place for row in lines] == ["1", "2", "3"]
+    assert codes(ranked_by(lines, [SCORE])) == ["ranking.score", "ranking.rounded"]
+    for apart in (results(a=0.6, b=0.5), results(a=0.5, b=0.5), results(a=0.5, b=None, c=None)):
+        assert "ranking.rounded" not in codes(ranked_by(rows(apart, [SCORE]), [SCORE]))
+
+
 def placed() -> dict[str, Any]:
     """Results whose order is not that of the values: a bound first, and two that may change."""
     table = results(top=None, b=0.4, c=0.9, low=None)
@@ -291,7 +300,8 @@ def test_nothing_to_show() -> None:
 def test_further_boards_stand_below_with_footnotes_of_their_own() -> None:
     lines = {
         "whole": {"t/score": Estimate(0.5, None, None, 4, "a share")},
-        "half": {"t/score": Estimate(None, None, None, 0, "refused: nobody")},
+        "half": {"t/score": Estimate(None, None, None, 0, "nobody")},
+        "other": {"t/score": Estimate(None, None, None, 0, "too few")},
     }
     board = Board("Parts", lines, [SCORE], of="part")
     text = with_boards(to_markdown(results(a=None), [SCORE]), [board])
@@ -299,7 +309,8 @@ def test_further_boards_stand_below_with_footnotes_of_their_own() -> None:
     assert "[^1]: too few" in head
     assert "| part | Score |" in below
     assert "| — | half | —[^2] |" in below
-    assert "[^2]: refused: nobody" in below
+    assert "[^2]: nobody" in below
+    assert "| — | other | —[^1] |" in below and text.count("[^1]: ") == 1
     *_, unranked = ranked_by(rows(board.results(), [SCORE]), [SCORE], "part")
     assert values(unranked) == {"of": "part"} and unranked in below
     assert with_boards(head, []) == head

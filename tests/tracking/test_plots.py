@@ -20,7 +20,7 @@ def test_forest() -> None:
     text = sound(svg)
     assert "<script>al" in text  # shown as text, cut to its room
     assert "two" in text
-    assert "refused" in text
+    assert "not computed" in text
     assert "currentColor" in svg
 
 
@@ -28,7 +28,7 @@ def test_forest_of_bounds() -> None:
     low = {"value": None, "ci95": [1313.4, None]}
     text = sound(plots.forest({"top": low, "b": estimate(1000.0, [900.0, 1100.0])}, "rating"))
     assert "≥ 1313" in text
-    assert "refused" not in text
+    assert "not computed" not in text
     panels = {"one": {"b": estimate(1.0)}, "two": {"z": {"value": None, "ci95": [None, 7.0]}}}
     text = sound(plots.forests(panels, "both"))
     assert "≤ 7" in text

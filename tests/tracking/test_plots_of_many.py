@@ -28,7 +28,7 @@ def test_bars_have_a_panel_for_each_measure_and_their_rows_in_common() -> None:
     svg = plots.bars(panels, "accuracy")
     text = sound(svg)
     assert "<script>al" in text and text.count("two") == 1
-    assert text.count("refused") == 1
+    assert text.count("not computed") == 1
     assert text.count("accuracy") == 2
     assert svg.count(f"fill: {COLOURS[0]}; opacity: 0.55") == 3  # a bar for each number
     label = ET.fromstring(svg).get("aria-label") or ""

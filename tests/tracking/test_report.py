@@ -219,12 +219,27 @@ def test_an_estimate_has_its_interval_and_a_refused_one_a_footnote(
     tmp_path: Path, results: dict[str, Any]
 ) -> None:
     score = Estimate(0.4123, 0.04, (0.333, 0.499), 140, "Wilson")
-    refused = Estimate(None, None, None, 2, f"refused: {NASTY}")
+    refused = Estimate(None, None, None, 2, f"none: {NASTY}")
     table = Table(["part", "a", "b"], [["x", score, refused], ["y", refused, None]])
     page = written(tmp_path, results, [Section("T", table=table)])
-    assert "part a b x 0.412 [0.33, 0.50] — 1 y — 1 — refused: " + NASTY in page.text
+    assert "part a b x 0.412 [0.33, 0.50] — 2 y — 2 — none: " + NASTY in page.text
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert '<th scope="row" class="name short">x</th>' in html
+
+
+def test_a_reason_that_several_tables_have_is_one_footnote(
+    tmp_path: Path, results: dict[str, Any]
+) -> None:
+    many, few = (Estimate(None, None, None, 2, f"not computed: {why}") for why in ("many", "few"))
+    tables = [Table(["part", "a"], [["x", first], ["y", many]]) for first in (many, few)]
+    page = written(tmp_path, results, [Section("T", table=it) for it in tables])
+    ids = [value for name, value in page.attributes if name == "id"]
+    assert [it for it in ids if it and "footnote" in it] == [f"footnote-{n}" for n in (1, 2, 3)]
+    links = [value for name, value in page.attributes if name == "href"]
+    assert [it for it in links if it and "footnote" in it] == [
+        f"#footnote-{n}" for n in (1, 2, 2, 3, 2)
+    ]
+    assert page.text.count("not computed: many") == 1
 
 
 def test_long_tables_and_groups_of_items_are_folded_away(
@@ -247,9 +262,9 @@ def test_sections_have_addresses_of_their_own_and_a_long_page_links_to_them(
 ) -> None:
     sections = [Section(title) for title in ("MMLU-Pro", "MMLU Pro", NASTY, "…", "A", "B")]
     page = written(tmp_path, results, sections)
-    ids = [value for name, value in page.attributes if name == "id"]
-    assert len(ids) == len(set(ids))
+    footnote, *ids = [value for name, value in page.attributes if name == "id"]
+    assert len(ids) == len(set(ids)) and footnote == "footnote-1"
     assert ids[:4] == ["mmlu-pro", "mmlu-pro-2", "script-alert-1-script", "section-4"]
     links = [value for name, value in page.attributes if name == "href"]
-    assert links == [f"#{address}" for address in ids]
+    assert links == [f"#{address}" for address in (*ids, footnote)]
     assert not Page(whole(results=results, columns=COLUMNS)).tags & {"nav"}

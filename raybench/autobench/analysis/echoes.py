@@ -20,7 +20,7 @@ from raybench.statements import Statement
 from raybench.stats.paired import holm
 from raybench.types import Estimate
 
-NOT_LIFTED = Estimate(None, None, None, 0, "refused: only families have models of their own")
+NOT_LIFTED = Estimate(None, None, None, 0, "not computed: only families have models of their own")
 _FEW = 150
 """Draws that families are tried along: there may be many, and a spread needs no more."""
 
@@ -104,7 +104,7 @@ def _left_out(
     weight = _weight(found, judges)
     kept = [judge for judge in found.ballots.judges if judge not in judges]
     if not kept:
-        why = Statement("refused.no_other_judge", "refused: no other judge is left")
+        why = Statement("refused.no_other_judge", "not computed: no other judge is left")
         return Company(name, judges, weight, {}, refusal=why)
     ballots = found.ballots.by(kept)
     once = np.arange(ballots.tasks, dtype=np.int32)[None]

@@ -149,16 +149,16 @@ def _refusal(ours: Floats, theirs: Floats, table: str) -> str:
     if len(theirs) < FEWEST:
         return Statement(
             "refused.few_in_table",
-            "refused: fewer than {least} models have a score here and in {table}",
+            "not computed: fewer than {least} models have a score here and in {table}",
             least=FEWEST,
             table=table,
         )
     if np.ptp(theirs) == 0:
         return Statement(
-            "refused.table_equal", "refused: all models score the same in {table}", table=table
+            "refused.table_equal", "not computed: all models score the same in {table}", table=table
         )
     if np.ptp(ours) == 0:
-        return Statement("refused.scores_equal", "refused: all models score the same here")
+        return Statement("refused.scores_equal", "not computed: all models score the same here")
     return ""
 
 

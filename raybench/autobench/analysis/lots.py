@@ -60,19 +60,21 @@ def lot(
     members = np.isin(ballots.judges, judges)
     if not own.any():
         return Lot(
-            refusal=Statement("refused.none_ranked", "refused: none of its models is ranked")
+            refusal=Statement("refused.none_ranked", "not computed: none of its models is ranked")
         )
     if len(members) < FEWEST:
         why = Statement(
             "refused.few_for_lots",
-            "refused: it takes {least} judges, there are {judges}",
+            "not computed: it takes {least} judges, there are {judges}",
             least=FEWEST,
             judges=len(members),
         )
         return Lot(refusal=why)
     if 2 * len(judges) >= len(members):
         # Left with the other half, it falls as well where that half is the one that leans.
-        return Lot(refusal=Statement("refused.half_own", "refused: half of the judges are its own"))
+        return Lot(
+            refusal=Statement("refused.half_own", "not computed: half of the judges are its own")
+        )
     places = ballots.places
     sets = np.stack([members, *_sets(members, places >= 0, np.random.default_rng(seed))])
     silent = own.copy()
@@ -85,7 +87,7 @@ def lot(
     falls = fell * known  # In units of what chance makes of it.
     others = falls[1:][~np.isnan(falls[1:])]
     if np.isnan(falls[0]) or len(others) < FEWEST or others.std() < _SPREAD:
-        return Lot(refusal="refused: no other set of judges to compare it with")
+        return Lot(refusal="not computed: no other set of judges to compare it with")
     distance = (falls[0] - others.mean()) / others.std(ddof=1)
     return Lot(student_below(-distance, len(members) - 1))
 

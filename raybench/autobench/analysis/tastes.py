@@ -41,14 +41,14 @@ def refusal(ballots: Ballots) -> str:
     if len(ballots.judges) < FEWEST_JUDGES:
         return Statement(
             "refused.few_judges",
-            "refused: clusters take {least} judges, there are {judges}",
+            "not computed: clusters take {least} judges, there are {judges}",
             least=FEWEST_JUDGES,
             judges=len(ballots.judges),
         )
     if ballots.distinct < FEWEST_TASKS:
         return Statement(
             "refused.few_tasks",
-            "refused: clusters take {least} iterations with a task, not {tasks}",
+            "not computed: clusters take {least} iterations with a task, not {tasks}",
             least=FEWEST_TASKS,
             tasks=ballots.distinct,
         )

@@ -164,7 +164,7 @@ class Scores:
         for name, score in scores.items():
             lacks = self._lacks(name, models)
             if lacks and not self.rules.partial and score.value is not None:
-                why = Statement("refused.not_asked", "refused: {lacks}", lacks=lacks)
+                why = Statement("refused.not_asked", "not computed: {lacks}", lacks=lacks)
                 found[name] = Estimate(None, None, None, score.n, why)
         return found
 
@@ -196,7 +196,7 @@ class Scores:
 
 def refuse_withheld(reason: Statement, n: int = 0) -> Estimate:
     """Return that a score is not to be published, for this reason."""
-    why = Statement("refused.withheld", "refused: {reason}", reason=reason)
+    why = Statement("refused.withheld", "not computed: {reason}", reason=reason)
     return Estimate(None, None, None, n, why)
 
 

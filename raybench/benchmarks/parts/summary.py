@@ -78,7 +78,10 @@ def _compare(scores: Scores, first: str, second: str, benchmark: str) -> paired.
     for model in (first, second):
         if reason := scores.withheld(model, benchmark):
             why = Statement(
-                "refused.one_withheld", "refused: {model}: {reason}", model=model, reason=reason
+                "refused.one_withheld",
+                "not computed: {model}: {reason}",
+                model=model,
+                reason=reason,
             )
             return paired.Comparison(Estimate(None, None, None, 0, why))
     return paired.compare(scores.asked(first, benchmark), scores.asked(second, benchmark))

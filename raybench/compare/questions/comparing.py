@@ -8,6 +8,7 @@ from raybench.compare.questions import flips, scores, texts
 from raybench.compare.questions.units import HLE, Units
 from raybench.errors import ConfigurationError, Problem
 from raybench.statements import Statement
+from raybench.types import reason_of
 
 
 def compare(
@@ -38,7 +39,7 @@ def _compared(units: Units, pair: Pair, only: Sequence[str], most: int) -> Compa
     each = {name: scores.accuracy(units, pair, it) for name, it in found.items()}
     if all(it.refused for it in each.values()):
         why = [
-            "; ".join([f"{name}: {it.difference.method.removeprefix('refused: ')}", *it.notes])
+            "; ".join([f"{name}: {reason_of(it.difference.method)}", *it.notes])
             for name, it in each.items()
         ]
         told = "; ".join([*why, *notes]) or "neither has a unit"

@@ -22,7 +22,7 @@ from raybench.statements import Statement
 from raybench.stats import intervals, paired, repeats
 from raybench.stats.asked import Asked
 from raybench.stats.intervals import student
-from raybench.types import Estimate
+from raybench.types import Estimate, reason_of
 
 _NAMES = ("baseline", "candidate")
 _INDEX = "index"
@@ -125,7 +125,7 @@ def accuracy(units: Units, pair: Pair, found: Common) -> Score:
     sides = [units.label(it) for it in (pair.baseline, pair.candidate)]
     counts = units.tally.counts(sides[0], [name]), units.tally.counts(sides[1], [name])
     if found.refused:
-        refused = Estimate(None, None, None, 0, f"refused: {found.refused}")
+        refused = Estimate(None, None, None, 0, f"not computed: {found.refused}")
         return Score(
             f"{name}/accuracy", title, refused, refused, refused, counts=counts, notes=found.notes
         )
@@ -179,7 +179,7 @@ def composites(
 
         difference = weighed("difference")
         if difference.value is None:
-            lacking.append(f"{title} ({difference.method.removeprefix('refused: ')})")
+            lacking.append(f"{title} ({reason_of(difference.method)})")
             continue
         of_it = [scores[name] for name in weights]
         degrees = _degrees(scores, weights)
@@ -314,8 +314,9 @@ def _calibrations(one: Sequence[Item], other: Sequence[Item]) -> Score:
     """Return both sides' RMS calibration errors, over all bins; their difference is refused."""
     baseline, candidate = (metrics.error(it, "all") for it in (one, other))
     why = (
-        "refused: chance makes both errors too large, by amounts of their own, so that no interval "
-        "of their difference would hold; the Brier score compares confidence question by question"
+        "not computed: chance makes both errors too large, by amounts of their own, so that no "
+        "interval of their difference would hold; the Brier score compares confidence question by "
+        "question"
     )
     return Score(
         metric="hle/rms_calibration_error_all",

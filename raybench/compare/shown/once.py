@@ -30,6 +30,12 @@ class Shared(Generic[Said]):
     """'of all pairs', or of which."""
 
     @property
+    def told(self) -> str:
+        """Return it as a sentence that says of which pairs it is so."""
+        text = str(self.what)
+        return f"{text.removesuffix('.')} ({self.of}){'.' * text.endswith('.')}"
+
+    @property
     def everywhere(self) -> bool:
         """Tell whether it is so of all pairs."""
         return self.of == _EVERYWHERE

@@ -35,15 +35,19 @@ def render(found: Sequence[Concluded], notes: Sequence[str], page: Path | None =
     )
     environment.filters["printable"] = printable
     said = once(found)
+    pairs = [
+        _pair(number, it, own, page)
+        for number, (it, own) in enumerate(zip(found, said.own, strict=True), start=1)
+    ]
+    drawn = [it for it in pairs if it["figure"]]
+    for pair in pairs:
+        pair["legend"] = pair in drawn[:1]
     return environment.from_string(source).render(
-        comparisons=[
-            _pair(number, it, own, page)
-            for number, (it, own) in enumerate(zip(found, said.own, strict=True), start=1)
-        ],
+        comparisons=pairs,
         headline=summary.headline(found) if sum(bool(it.scores) for it in found) > 1 else "",
         summary=summary.rows(found) if len(found) > 1 else [],
         summary_about=summary.ABOUT,
-        notes=[*notes, *(f"{it.what} ({it.of})" for it in said.notes)],
+        notes=[*notes, *(it.told for it in said.notes)],
         explained=explained(found),
         columns={"p": P, "p_holm": P_HOLM, "would_show": WOULD_SHOW.capitalize()},
         everywhere=_apart([it for it in said.settings if it.everywhere]),

@@ -14,13 +14,13 @@ _OTHER = (COLOURS[0], "o")
 
 
 def differences(scores: Sequence[Judged], label: str) -> str | None:
-    """Return the plot of the shares, or else of ratings, or else of other scores; None without.
+    """Return the plot of the shares, or else of ratings or other scores; None if no interval.
 
     Colour and shape say what a verdict is; grey ticks are what would have shown to that side.
     """
     for scale in (SHARE, RATING, SCORE):
         those = [it for it in scores if it.score.scale == scale and not it.score.refused]
-        if those:
+        if any(it.score.difference.ci95 is not None for it in those):
             return _drawn(those, scale, label)
     return None
 

@@ -10,9 +10,9 @@ from raybench.compare.shown.words import difference, p_shown
 from raybench.statements import Statement
 
 ABOUT = (
-    "The difference of each pair is that of what its experiment ranks by; where there is no such "
-    "score, or the verdict comes from others, of the one of these with the least p, chosen because "
-    "it is: read its interval with that in mind."
+    "Each row shows the score by which its experiment ranks. If there is none, or the verdict "
+    "comes from other scores, the row shows the one of these with the smallest p. It was chosen "
+    "for that, so its interval overstates how sure the difference is."
 )
 _HEADLINES = (
     "index/intelligence",

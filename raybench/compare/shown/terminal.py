@@ -70,7 +70,7 @@ def show(
             _dim(console, [*runs, *_apart(everywhere)])
             _fitting(console, _summary(found), lambda: _summary_compact(found))
             some = [it for it in said.settings if not it.everywhere]
-            of = (f"{it.what} ({it.of})" for it in said.notes)
+            of = (it.told for it in said.notes)
             _dim(console, [_ABOUT, summary.ABOUT, *explained(found), *notes, *of, *_apart(some)])
         detailed = _detailed(found, wanted.pairs)
         for place, (it, own) in enumerate(zip(found, said.own, strict=True)):

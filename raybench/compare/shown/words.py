@@ -1,6 +1,6 @@
 """What the terminal and the page say alike."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from raybench.compare import means
 from raybench.compare.found import (
@@ -9,6 +9,7 @@ from raybench.compare.found import (
     Concluded,
     Flips,
     Judged,
+    Kind,
     Scale,
     Score,
     Setting,
@@ -21,10 +22,12 @@ from raybench.types import Counts
 
 P, P_HOLM, WOULD_SHOW = "p", "p (Holm)", "would show from"
 """What columns are called."""
-_KINDS = {
+_KINDS: Mapping[Kind, str] = {
     "model": "the model",
     "questions": "the questions",
-    "asking": "how they were asked",
+    "matches": "the matches",
+    "asking": "how models were asked",
+    "grading": "how replies were graded",
     "judges": "the judges",
     "versions": "versions",
 }
@@ -104,10 +107,9 @@ def explained(found: Sequence[Concluded]) -> list[str]:
     told: list[str] = [
         Statement(
             "compare.holm",
-            "{p} is of each test alone; {holm} takes in that {tests} tests are made here, by one "
-            "of which chance alone would otherwise soon show something (the smallest {p} times "
-            "{tests}, the next times {fewer}, and so on), and below {level} it is a verdict: an "
-            "interval without 0 may be none.",
+            "{p} is of each test alone. {holm} corrects it for the {tests} tests made here: the "
+            "smallest {p} is multiplied by {tests}, the next by {fewer}, and so on. Below {level} "
+            "it is a verdict, so an interval that excludes 0 need not be one.",
             p=P,
             holm=P_HOLM,
             tests=tests,
@@ -213,7 +215,9 @@ def held_apart(settings: Sequence[Setting]) -> str:
     beside = [it for it in kinds if it != _KINDS["model"]]
     told = f"What differs between the sides: {', '.join(kinds)}."
     if beside:
-        told += f" A difference may come from {' or '.join(beside)}, and not from the model."
+        *most, last = beside
+        causes = f"{', '.join(most)} or {last}" if most else last
+        told += f" A difference may come from {causes}, and not from the model."
     return told
 
 
@@ -221,7 +225,7 @@ def told_of(found: Concluded) -> Iterator[str]:
     """Yield what is to be read beside the table, score by score."""
     for it in found.scores:
         if it.verdict == "refused":
-            yield f"{it.score.title}: refused: {it.words}"
+            yield f"{it.score.title}: not computed: {it.words}"
     for it in found.scores:
         for note in it.score.notes:
             yield f"{it.score.title}: {note}"

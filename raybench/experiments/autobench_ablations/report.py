@@ -119,10 +119,10 @@ def _taus(comparison: Comparison) -> dict[str, dict[str, Any]]:
 
 def _convergence(comparison: Comparison) -> Iterator[Section]:
     yield from moved(
-        "L1 distance between successive vectors of the models' shares of the scores: the judging "
-        "weights by equation 3, were all contestants to judge. For the full protocol among "
-        "contestants those are its judging weights; a single judge always weighs 1, so that what "
-        "it moves shows only here.",
+        "L1 distance (the sum of absolute differences) between successive vectors of the models' "
+        "shares of the scores: the judging weights by equation 3, were all contestants to judge. "
+        "For the full protocol among contestants those are its judging weights; a single judge "
+        "always weighs 1, so that what it moves shows only here.",
         {
             played.label: authority(played.records, played.settings.models)
             for played in comparison.played

@@ -46,7 +46,10 @@ RESULTS = (
 VALID = Column("games/valid_replies", "Valid replies")
 FORFEITS = Column("games/forfeits", "Matches forfeited")
 LEFT = Column("games/unplayed", "Not played", digits=0, higher_is_better=False)
-_LEFT = "matches that are drawn, and wait for somebody who could not be had"
+_LEFT = (
+    "matches that are drawn and wait for a model that is unavailable; no interval: a count, not an "
+    "estimate"
+)
 ALL = "games"
 """What the ratings over all games are of, where those of each are of its name."""
 PAIRS = "pairs.jsonl"
@@ -225,7 +228,7 @@ def _results(
         model: {
             f"{game}/{name}": Estimate(float(count), None, None, of.n, meetings.WON_BY)
             if of.n
-            else Estimate(None, None, None, 0, "refused: no match with an opponent counts")
+            else Estimate(None, None, None, 0, "not computed: no match with an opponent counts")
             for name, count in (("wins", of.wins), ("draws", of.ties), ("losses", of.losses))
         }
         for model, of in meetings.results(matches, models).items()
@@ -259,8 +262,8 @@ def _notes(
         notes["Ended"] = end.stopped
     if end.unfinished:
         notes["Incomplete"] = f"the ratings too, as {end.unfinished}"
-    if found.all.overall is not None and found.all.overall.notes:
-        notes["Compared"] = " ".join(found.all.overall.notes)
+    if found.all.overall is not None and (told := _compared(found.all.overall)):
+        notes["Compared"] = told
     if found.forfeited:
         notes["Forfeits"] = (
             f"{console.counted(found.forfeited, 'match')} forfeited, which counts as a loss; the "
@@ -269,6 +272,18 @@ def _notes(
     if jury := [*_jury(matches, models, end.failed)]:
         notes["Jury"] = "; ".join(jury)
     return notes
+
+
+def _compared(ratings: Ratings) -> str:
+    """Return which ratings can be compared; of groups the report says more."""
+    if len(ratings.components) == 1:
+        return " ".join(ratings.notes)
+    return Statement(
+        "ratings.within_groups",
+        "only models of one group have ratings on the same scale. There are {groups} groups, "
+        "because wins between them go one way only or they never met; the report lists them",
+        groups=len(ratings.components),
+    )
 
 
 def _counted(counted: int, void: int, again: int) -> str:

@@ -12,7 +12,7 @@ from raybench.stats.ratings.scale import SPREAD
 from raybench.types import Estimate
 
 NOT_RATED = Estimate(
-    None, None, None, 0, "refused: no match that it had with another model counts here"
+    None, None, None, 0, "not computed: no match that it had with another model counts here"
 )
 
 
@@ -34,7 +34,7 @@ class Standing:
             best, worst = place.ends
             why = Statement(
                 "refused.rank_between",
-                "refused: somewhere from {best} to {worst}, as not all groups are compared",
+                "not computed: somewhere from {best} to {worst}, as not all groups are compared",
                 best=best,
                 worst=worst,
             )

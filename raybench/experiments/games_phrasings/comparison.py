@@ -113,7 +113,7 @@ class Comparison:
         why = found.refused
         if not why and model is not None and model not in found.models:
             why = (
-                "refused: it cannot be compared with most others in every tournament, with any "
-                "group of matches left out: nobody beat it, or it beat nobody"
+                "not computed: it cannot be compared with most others in every tournament, with "
+                "any group of matches left out: nobody beat it, or it beat nobody"
             )
         return Estimate(None, None, None, found.fixtures, why) if why else None

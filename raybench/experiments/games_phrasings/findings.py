@@ -6,7 +6,7 @@ from typing import Any
 from raybench.experiments.games_phrasings.comparison import Comparison
 from raybench.statements import Statement
 from raybench.tournament.records import Match
-from raybench.types import Estimate
+from raybench.types import Estimate, reason_of
 
 
 def notes(
@@ -39,7 +39,7 @@ def notes(
 def support(comparison: Comparison) -> str:
     """Say what the tournaments tell of wording, in sentences."""
     if why := comparison.beside.refused:
-        return f"Of wording nothing is told: {why.removeprefix('refused: ')}."
+        return f"Of wording nothing is told: {reason_of(why)}."
     told = [
         f"{stage} optimisation, {it}"
         for stage in comparison.stages

@@ -11,7 +11,7 @@ from raybench.types import Counts, Estimate, Interval
 
 BEFORE, AFTER = PHASES
 GAIN = "gain"
-_REFUSED = Estimate(None, None, None, 0, "refused: no held-out position was played both times")
+_REFUSED = Estimate(None, None, None, 0, "not computed: no held-out position was played both times")
 
 
 def studied(marks: Mapping[str, Mapping[int, Marked]]) -> dict[str, Estimate]:

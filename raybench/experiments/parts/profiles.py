@@ -27,9 +27,10 @@ def drawn(
 
     `models` come best first. `parts` have how much each rests on, of what is `counted`.
     """
+    shown = models[:MOST_MODELS]
+    parts = {part: many for part, many in parts.items() if any(_told(of(it, part)) for it in shown)}
     largest = sorted(parts, key=lambda part: -parts[part])[:MOST_PARTS]
     rows = [part for part in parts if part in largest]
-    shown = models[:MOST_MODELS]
     found = {
         model: {
             f"{part} ({parts[part]:,})": estimate.to_json()
@@ -38,12 +39,10 @@ def drawn(
         }
         for model in shown
     }
-    if not any(
-        it["value"] is not None or it["ci95"] for them in found.values() for it in them.values()
-    ):
+    if not parts:
         return None, Statement(
             "profiles.nothing",
-            "No number for any of these {kinds}, so that there is nothing to draw.",
+            "None of these {kinds} has a number to draw.",
             kinds=kinds,
         )
     figure = plots.profiles(
@@ -55,6 +54,11 @@ def drawn(
     return figure, " ".join(
         [_LINE, f"In parentheses: {counted}.", *_left_out(models, parts, kinds)]
     )
+
+
+def _told(estimate: Estimate | None) -> bool:
+    """Tell whether there is anything to draw of an estimate."""
+    return estimate is not None and (estimate.value is not None or estimate.ci95 is not None)
 
 
 def _left_out(models: Sequence[str], parts: Mapping[str, int], kinds: str) -> list[str]:

@@ -95,9 +95,11 @@ def _metrics(
         elif several:
             by = sum(model in ranking.models for ranking in all_of.rankings.values())
             why = (
-                Statement("refused.ranked_alone", "refused: no way ranks another model with it")
+                Statement(
+                    "refused.ranked_alone", "not computed: no way ranks another model with it"
+                )
                 if by
-                else Statement("refused.unranked", "refused: no way ranks it")
+                else Statement("refused.unranked", "not computed: no way ranks it")
             )
             refused = Estimate(None, None, None, by, why)
             of[RANK.key] = of[SCORE.key] = refused

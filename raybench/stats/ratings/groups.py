@@ -7,6 +7,9 @@ from raybench.stats.ratings.components import Above, Components
 from raybench.stats.ratings.outcome import Bound
 from raybench.stats.ratings.scale import MEAN
 
+_MOST = 4
+"""Relations of groups told one by one; with more, the heat map of chances shows them."""
+
 
 def told(found: Components, above: Above, bounds: Mapping[str, Bound], *, teams: bool) -> str:
     """Return in sentences how groups stand to each other, '' where there is but one."""
@@ -14,11 +17,14 @@ def told(found: Components, above: Above, bounds: Mapping[str, Bound], *, teams:
         return ""
     listed = "; ".join(f"group {number} is {', '.join(it)}" for number, it in enumerate(found, 1))
     relations = [*_lower(found, above, bounds, teams), *_open(found, above, teams)]
+    some = Statement(
+        "ratings.groups_apart", "Between groups, wins go one way only, or there are none."
+    )
     return Statement(
         "ratings.groups",
         "{listed}. {told} Each group has a scale of its own.",
         listed=f"{listed[0].upper()}{listed[1:]}",
-        told=" ".join(relations),
+        told=" ".join(relations) if len(relations) <= _MOST else some,
         relations=relations,
     )
 

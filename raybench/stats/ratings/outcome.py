@@ -164,7 +164,8 @@ class Ratings:
                 told = f"told are {', '.join(there)}" if there else "none is told"
                 return Statement(
                     "refused.role_untold",
-                    "refused: the matches do not tell what the role {role} is worth{of}: {told}",
+                    "not computed: the matches do not tell what the role {role} is worth{of}: "
+                    "{told}",
                     role=name,
                     of=of,
                     told=told,
@@ -198,7 +199,7 @@ class Ratings:
                 return self.table[unrated[0]].method
         return Statement(
             "refused.not_connected",
-            "refused: {one} and {other}: no wins lead both from the one to the other and back",
+            "not computed: {one} and {other}: no wins lead both from the one to the other and back",
             one=one,
             other=other,
         )

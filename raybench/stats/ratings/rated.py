@@ -70,16 +70,16 @@ def _fitted(fitted: Fitted, replicates: int, seed: int, method: str) -> Ratings:
     """Return what was fitted, the mean of each component's strengths being 0."""
     models = fitted.tally.models
     notes: tuple[str, ...] = ()
-    for game in sorted({game for game, _ in fitted.left_out}):
-        of = f" of {game}" if game else ""
+    if games := sorted({game for game, _ in fitted.left_out}):
+        of = f" of {' and '.join(games)}" if any(games) else ""
         method += f", roles{of} left out"
         note = Statement(
             "ratings.roles_left_out",
-            "What the roles{of} are worth, or to move first, the matches do not tell.",
+            "The matches do not show what the roles{of}, or moving first, are worth.",
             of=of,
-            game=game,
+            games=games,
         )
-        notes += (note,)
+        notes = (note,)
     draws = np.zeros((0, len(fitted.at)))
     if replicates:
         drawn = bootstrap(fitted, replicates, np.random.default_rng(seed))
@@ -122,7 +122,8 @@ def _tabled(ratings: Ratings, bounds: Mapping[str, Bound]) -> Ratings:
             if len(part) == 1:
                 why = Statement(
                     "refused.alone",
-                    "refused: the matches do not tell how far it is from any other model{bound}",
+                    "not computed: the matches do not tell how far it is from any other model"
+                    "{bound}",
                     bound=f"; {bounds[name].told}" if name in bounds else "",
                 )
                 table[name] = Estimate(None, None, None, ratings.n[name], why)

@@ -73,7 +73,7 @@ def _panel(axes: Any, estimates: Sequence[Mapping[str, Any]], top: float) -> Non
         if value is None:
             if estimate:
                 axes.text(
-                    0.03 * top, place, "refused", va="center", style="italic", alpha=0.75,
+                    0.03 * top, place, "not computed", va="center", style="italic", alpha=0.75,
                     fontsize=9,
                 )  # fmt: skip
             continue

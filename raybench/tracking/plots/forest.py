@@ -41,7 +41,7 @@ def _panel(axes: Any, estimates: Estimates, xlabel: str) -> None:
             continue
         if value is None:
             axes.text(
-                0.02, place, "refused", transform=axes.get_yaxis_transform(), va="center",
+                0.02, place, "not computed", transform=axes.get_yaxis_transform(), va="center",
                 style="italic", alpha=0.7,
             )  # fmt: skip
             continue
@@ -69,7 +69,8 @@ def _arrow(axes: Any, place: int, low: float | None, high: float | None) -> None
         arrowprops={"arrowstyle": "->", "color": COLOURS[0], "lw": 2, "shrinkA": 0, "shrinkB": 0},
     )  # fmt: skip
     axes.annotate(
-        f"{sign} {end:.0f}", xy=(end, place), xytext=(-6 if sign == "≥" else 6, 0),
-        textcoords="offset points", va="center", ha="right" if sign == "≥" else "left",
-        fontsize=9,
+        # Above the arrow: beside its end are the models' names, or nothing of the figure is left.
+        f"{sign} {end:.0f}", xy=(end, place), xytext=(3 if sign == "≥" else -3, 2),
+        textcoords="offset points", va="bottom", ha="left" if sign == "≥" else "right",
+        fontsize=8,
     )  # fmt: skip

@@ -8,10 +8,11 @@
 A unit has an address: `report.html#unit=KEY`, with a key of `raybench.tracking.addresses`.
 """
 
-from raybench.tracking.report.page import Item, Section, Table, Value, parts
+from raybench.tracking.report.page import AS_ABOVE, Item, Section, Table, Value, parts
 from raybench.tracking.report.units import Body, Facet, Ply, Text, Unit, Units
 
 __all__ = [
+    "AS_ABOVE",
     "Body",
     "Facet",
     "Item",

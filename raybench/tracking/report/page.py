@@ -16,6 +16,7 @@ from raybench.tracking.leaderboard import (
     COUNT_MEANINGS,
     Cell,
     Column,
+    Row,
     alarms,
     counts_shown,
     measured,
@@ -32,6 +33,9 @@ from raybench.types import Estimate, several
 _BESIDE = 5
 _READER = ("board.js", "reader.js")
 
+AS_ABOVE = "The columns are those of the table above."
+"""The caption of a table whose columns have been explained."""
+
 Value = str | int | float | Estimate | None
 
 
@@ -39,7 +43,7 @@ Value = str | int | float | Estimate | None
 class Table:
     """Columns and rows to show. Numbers stand to the right, None shows as '—'.
 
-    An estimate shows with its interval; a refused one as '—', with a footnote that says why.
+    An estimate shows with its interval; one that was not computed as '—', with a footnote.
     """
 
     columns: Sequence[str]
@@ -110,7 +114,6 @@ def parts(
         "rows": lines,
         "counts": shown,
         "meanings": {name: COUNT_MEANINGS.get(name, "") for name in shown},
-        "marks": refusals(lines),
         "notes": [*none, *notes(lines, columns, of), *remarked(remarks)],
         "of": of,
         "alarms": alarms(results),
@@ -151,7 +154,7 @@ def _filled(told: Mapping[str, Any], packed: Packed | None) -> str:
     environment.filters["named"] = _named
     environment.filters["numeric"] = _numeric
     environment.filters["printable"] = printable
-    environment.filters["refusals"] = _refusals
+    environment.filters["footnotes"] = _Footnotes().of
     environment.filters["sorted_by"] = _sorted_by
     script = "".join(map(_beside_us, ("tables.js", *(_READER if packed else ()))))
     return environment.from_string(_beside_us("page.html.j2")).render(
@@ -256,15 +259,27 @@ def _crowded(table: Table) -> bool:
     return max(found, default=0) > _BESIDE
 
 
-def _refusals(table: Table) -> dict[str, int]:
-    """Return why estimates were refused, each reason with the number of its footnote."""
-    reasons = (
-        value.method
-        for row in table.rows
-        for value in row
-        if isinstance(value, Estimate) and value.value is None
-    )
-    return {reason: mark for mark, reason in enumerate(dict.fromkeys(reasons), start=1)}
+class _Footnotes:
+    """Why estimates were not computed: each reason has one number and one footnote on the page."""
+
+    def __init__(self) -> None:
+        self._marks: dict[str, int] = {}
+
+    def of(self, shown: Table | Sequence[Row]) -> dict[str, Any]:
+        """Return the number of each reason in a table, and the reasons that are new on the page."""
+        marks, known = self._marks, len(self._marks)
+        for reason in _refused(shown) if isinstance(shown, Table) else refusals(shown):
+            marks.setdefault(reason, len(marks) + 1)
+        new = {reason: mark for reason, mark in marks.items() if mark > known}
+        return {"marks": marks, "new": new}
+
+
+def _refused(table: Table) -> Iterator[str]:
+    """Yield why estimates of a table were not computed."""
+    for row in table.rows:
+        for value in row:
+            if isinstance(value, Estimate) and value.value is None:
+                yield value.method
 
 
 def _numeric(table: Table) -> list[bool]:

@@ -123,7 +123,7 @@ def company(lot: Lot | None, *swaps: Swap) -> Company:
 def test_only_what_is_likely_is_named() -> None:
     chance, sure = Swap("a", "b", 0.99, 0.7), Swap("a", "c", 0.95, 0.9)
     families = {"a": "kin", "b": "kin"}
-    for lot in (Lot(0.2), Lot(refusal="refused: half of the judges are its own"), None):
+    for lot in (Lot(0.2), Lot(refusal="not computed: half of the judges are its own"), None):
         assert list(warned.warnings(Echoes((), (company(lot, sure),)), families)) == []
     assert list(warned.warnings(Echoes((), (company(Lot(0.01)),)), families)) == []
     (vague,) = warned.warnings(Echoes((), (company(Lot(0.01), chance),)), families)

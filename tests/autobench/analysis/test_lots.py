@@ -96,7 +96,7 @@ def test_what_cannot_be_tested_says_why(models: int, family: int, own: int, why:
 def test_judges_that_all_say_the_same_are_beside_nothing() -> None:
     said = np.broadcast_to(np.arange(8) % 5 + 1.0, (10, 8, 8))
     found = lots.lot(held(said), "uniform", named(2), np.arange(8) < 2)
-    assert found == lots.Lot(refusal="refused: no other set of judges to compare it with")
+    assert found == lots.Lot(refusal="not computed: no other set of judges to compare it with")
 
 
 def test_the_same_seed_draws_the_same_lots() -> None:

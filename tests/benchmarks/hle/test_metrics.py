@@ -122,7 +122,7 @@ def test_what_is_withheld_is_withheld_throughout() -> None:
     records = [*many(), unjudged("error", key="gone")]
     shown = found(records)
     assert {estimate.value for estimate in shown.values()} == {None}
-    assert all("refused" in estimate.method for estimate in shown.values())
+    assert all("not computed" in estimate.method for estimate in shown.values())
     accepted = found(records, accepted=True)
     assert accepted[metrics.ERROR].value is not None
 

@@ -8,7 +8,15 @@ import pytest
 from statements import code, values
 from tournament.outcomes import won
 
-from raybench.experiments.games.conclusion import GROUP, RATING, End, _notes, _with_group, measured
+from raybench.experiments.games.conclusion import (
+    GROUP,
+    RATING,
+    End,
+    _notes,
+    _results,
+    _with_group,
+    measured,
+)
 from raybench.experiments.games.ratings import RatedTwice
 from raybench.experiments.games.report import meetings, roles, standing
 from raybench.experiments.games.report.shown import Shown
@@ -100,10 +108,27 @@ def test_groups_that_never_met_have_ranks_between() -> None:
     assert figure.index("group 1 is 1000") < figure.index("group 2 is 1000")
 
 
+def test_a_note_says_in_a_line_that_groups_are_not_compared_and_the_report_lists_them() -> None:
+    found = shown(CHAMPION, MODELS)
+    text = _notes(CHAMPION, found.rated, End(), MODELS)["Compared"]
+    assert (code(text), values(text)) == ("ratings.within_groups", {"groups": 3})
+    assert "hopeless" in named([*standing.sections(found)], "Ratings").text
+    one = shown(matches(meet("a", "b", 1, -1, 1, -1, 1, -1)), ["a", "b"])
+    assert "Compared" not in _notes(one.matches, one.rated, End(), ["a", "b"])
+
+
+def test_counts_of_matches_say_why_they_have_no_interval() -> None:
+    told = _results("games", CHAMPION, MODELS)["champion"]
+    assert {name: it.value for name, it in told.items()} == {
+        "games/wins": 12.0, "games/draws": 0.0, "games/losses": 0.0,
+    }  # fmt: skip
+    assert all(it.ci95 is None and "no interval" in it.method for it in told.values())
+
+
 def test_the_plot_has_the_undefeated_on_the_scale_of_those_it_met() -> None:
     found = [*standing.sections(shown(CHAMPION, MODELS))]
     figure = named(found, "Ratings").figure or ""
-    for word in ("≥ 1", "≤ ", "rating where the mean of group 2 is 1000", "refused"):
+    for word in ("≥ 1", "≤ ", "rating where the mean of group 2 is 1000", "not computed"):
         assert figure.count(f">{word}") == 1  # "absent" alone is refused
     order = ["champion", "weak-1", "weak-2", "hopeless", "absent"]
     assert sorted(order, key=lambda it: figure.index(f">{it}<")) == order
@@ -119,7 +144,7 @@ def test_two_models_have_a_scale_as_well() -> None:
     of = shown(matches(meet("base", "best", -1, -1, -1)), ["base", "best"])
     figure = named([*standing.sections(of)], "Ratings").figure or ""
     assert "best is 1000" in figure and "≤ " in figure
-    assert "refused" not in figure
+    assert "not computed" not in figure
 
 
 def test_a_games_ratings_bear_their_groups() -> None:

@@ -50,7 +50,7 @@ def test_ranks_have_their_intervals() -> None:
     assert (rank.value, rank.stderr, rank.ci95) == (2, None, (2.0, 2.0))
     assert " 3 " in rank.method
     assert "percentiles" in rank.method
-    assert standing.rank("nobody").method.startswith("refused: ")
+    assert standing.rank("nobody").method.startswith("not computed: ")
 
 
 def test_who_is_undefeated_is_first_with_a_bound_and_no_number() -> None:

@@ -89,4 +89,4 @@ def test_a_juror_of_whom_no_vote_ever_came_stands_in_the_report(tmp_path: Path) 
     assert section.table is not None
     ((juror, asked, missing, liking),) = section.table.rows
     assert (juror, asked, missing) == ("c", 1, 1)
-    assert isinstance(liking, Estimate) and liking.method.startswith("refused")
+    assert isinstance(liking, Estimate) and liking.method.startswith("not computed")

@@ -134,7 +134,7 @@ def test_a_judge_that_never_answers_leaves_no_score(ready: Path) -> None:
     results = results_of(ready)
     for metrics in results["models"].values():
         assert metrics["hle/accuracy"]["value"] is None
-        assert "refused" in metrics["hle/accuracy"]["method"]
+        assert "not computed" in metrics["hle/accuracy"]["method"]
     assert results["counts"]["able"]["judge_error"] == 16
     assert "good, " in (run_of(ready) / "failures.jsonl").read_text()
     assert "Traceback" not in done.stderr

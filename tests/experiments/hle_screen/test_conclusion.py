@@ -373,4 +373,4 @@ def test_a_model_without_a_verdict_answered_no_share_of_anything(tmp_path: Path)
     assert (answered["able"].value, answered["able"].n) == (0.5, 2)
     assert code(answered["able"].method) == "screening.answered"
     assert (answered["dull"].value, answered["dull"].n) == (None, 0)
-    assert answered["dull"].method.startswith("refused: ")
+    assert answered["dull"].method.startswith("not computed: ")

@@ -44,7 +44,7 @@ def test_only_positions_that_were_played_both_times_count() -> None:
     found = marks([0.0, 1.0, 0.5], [1.0, 1.0, 0.5])
     del found["before"][2]
     assert gains.studied(found)["after"].n == 2
-    assert gains.studied({})["gain"].method.startswith("refused")
+    assert gains.studied({})["gain"].method.startswith("not computed")
     assert gains.studied({"before": found["before"], "after": {}})["before"].value is None
 
 

@@ -4,7 +4,7 @@ from raybench.experiments.parts import profiles
 from raybench.tracking.plots.profiles import MOST_MODELS, MOST_PARTS
 from raybench.types import Estimate
 
-REFUSED = Estimate(None, None, None, 0, "refused: too few")
+REFUSED = Estimate(None, None, None, 0, "not computed: too few")
 
 
 def told(models: int, parts: int, estimate: Estimate) -> tuple[str | None, str]:
@@ -41,3 +41,16 @@ def test_what_has_no_number_has_a_sentence() -> None:
     figure, text = told(2, 3, REFUSED)
     assert figure is None
     assert (code(text), values(text)) == ("profiles.nothing", {"kinds": "subjects"})
+
+
+def test_parts_without_a_number_take_no_line_of_the_figure() -> None:
+    figure, _ = profiles.drawn(
+        ["m"],
+        {"known": 5, "unknown": 9},
+        lambda _, part: Estimate(0.5, None, None, 9, "t") if part == "known" else REFUSED,
+        lambda _: None,
+        "accuracy",
+        kinds="subjects",
+        counted="questions",
+    )
+    assert figure is not None and "known (5)" in figure and "unknown (9)" not in figure

@@ -52,7 +52,7 @@ def test_the_leaderboard_of_programs_without_walls_begins_with_that() -> None:
 
 def test_a_column_without_any_number_is_told_below_and_not_shown() -> None:
     out = io.StringIO()
-    none = {"value": None, "stderr": None, "ci95": None, "n": 0, "method": "refused: b is missing"}
+    none = {"value": None, "stderr": None, "ci95": None, "n": 0, "method": "not computed: b"}
     models = {name: {**of, "t/index": none} for name, of in RESULTS["models"].items()}
     show_leaderboard({**RESULTS, "models": models}, [*COLUMNS, Column("t/index", "I")], file=out)
     head = next(line for line in out.getvalue().splitlines() if "model" in line and "Score" in line)

@@ -26,7 +26,7 @@ MODEL = ModelSpec(
     "m_1", "vllm", "org/m", "r1", Sampling(0.5, 0.9, 100), system_prompt="Be kind.", reasoning=True
 )
 VALUE = Estimate(0.5, 0.25, (0.1, 0.9), 3, "by hand").to_json()
-REFUSED = Estimate(None, None, None, 3, "refused: 1 unit awaits review").to_json()
+REFUSED = Estimate(None, None, None, 3, "not computed: 1 unit awaits review").to_json()
 
 
 def passed(*records: dict[str, Any]) -> Passed:

@@ -30,8 +30,8 @@ def sections(records: Sequence[Record], protocol: Settings) -> Iterator[Section]
         ),
     )
     yield from moved(
-        "L1 distance between successive weight vectors. The leaderboard has the intervals of the "
-        "weights.",
+        "L1 distance (the sum of absolute differences) between successive weight vectors. The "
+        "leaderboard has the intervals of the weights.",
         {"L1": summary.convergence(records, protocol)},
     )
 

@@ -103,7 +103,11 @@ def _above(analysed: Analysed, models: Sequence[str]) -> Iterator[Section]:
         table=Table(
             ("model", "stands above", "which"),
             [
-                (model, f"{len(surely[model])} of {len(models) - 1}", ", ".join(surely[model]))
+                (
+                    model,
+                    f"{len(surely[model])} of {len(models) - 1}",
+                    ", ".join(surely[model]) or "—",
+                )
                 for model in models
             ],
         ),

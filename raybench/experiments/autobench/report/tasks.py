@@ -1,6 +1,7 @@
 """The tasks: whose were accepted, on which topics, and those that were turned down."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from raybench.autobench import tasks
 from raybench.autobench.protocol import Record
@@ -9,7 +10,7 @@ from raybench.autobench.sources import Sources
 from raybench.autobench.tasks import FATES, Attempt, Tally
 from raybench.experiments.autobench.report.texts import LONG, cut
 from raybench.statements import Statement
-from raybench.tracking.report import Item, Section, Table, Value
+from raybench.tracking.report import AS_ABOVE, Item, Section, Table, Value
 
 _SHOWN = 8
 """Rejected tasks of each generator whose texts the report shows."""
@@ -57,7 +58,7 @@ def sections(records: Sequence[Record], protocol: Settings) -> Iterator[Section]
         if len(by) > 1:
             yield Section(
                 f"Tasks by {kind}",
-                table=_table(kind, by),
+                table=replace(_table(kind, by), caption=AS_ABOVE),
                 folded=f"Tasks of {len(by)} kinds" * (len(by) > LONG),
             )
     yield from _rejected(tried, protocol)

@@ -37,7 +37,7 @@ def sections(shown: Shown) -> Iterator[Section]:
     ]
     yield Section(
         "Results by pair",
-        table=Table(("game", "model", "against", "won", "tied", "lost"), rows),
+        table=Table(("game", "model", "against", "won", "drawn", "lost"), rows),
         folded=f"{len(rows)} pairs" * (len(rows) > LONG),
     )
 

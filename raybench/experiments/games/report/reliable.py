@@ -1,11 +1,12 @@
 """How reliably the models move."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from raybench import games
 from raybench.experiments.games.report.shown import LONG, Shown
 from raybench.tournament.reliability import Reliability, reliability
-from raybench.tracking.report import Section, Table
+from raybench.tracking.report import AS_ABOVE, Section, Table
 
 _REASONS = 4
 """Of each model's commonest mistakes, so many are shown."""
@@ -31,7 +32,7 @@ def sections(shown: Shown) -> Iterator[Section]:
     if len(shown.games) > 1:
         yield Section(
             "Reliability by game",
-            table=_table("game and model", by_game),
+            table=replace(_table("game and model", by_game), caption=AS_ABOVE),
             folded=f"{len(by_game)} rows" * (len(by_game) > LONG),
         )
     reasons = [
@@ -79,8 +80,8 @@ def _table(kind: str, by: "dict[str, Reliability]") -> Table:
                 of.failed,
                 of.truncated,
                 of.unparsed,
-                of.tokens / of.replies if of.replies else None,
-                of.seconds / of.replies if of.replies else None,
+                f"{of.tokens / of.replies:.1f}" if of.replies else None,
+                f"{of.seconds / of.replies:.2f}" if of.replies else None,
             )
             for name, of in by.items()
         ],

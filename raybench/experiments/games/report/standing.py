@@ -20,7 +20,7 @@ def sections(shown: Shown) -> Iterator[Section]:
     """Yield ratings with their intervals, the games side by side, and which orders hold."""
     ratings, stood = shown.rated.all.overall, shown.stood
     if ratings is None or stood is None:
-        yield Section("Ratings", "Refused: no match between two models was decided.")
+        yield Section("Ratings", "Not computed: no match between two models was decided.")
         return
     yield _support(ratings, stood, shown)
     yield Section(
@@ -112,7 +112,7 @@ def _by_game(shown: Shown) -> Iterator[Section]:
     yield Section(
         "Ratings by game",
         "Each game is rated by itself. Ratings spread more in games that skill decides more. Where "
-        "a rating is refused, its footnote says what the matches show. In a game with groups, "
+        "there is no rating, its footnote says what the matches show. In a game with groups, "
         "compare numbers within a group only"
         + (", and it is not drawn. " if several else ". ")
         + told,
@@ -206,7 +206,7 @@ def _orders(ratings: Ratings, stood: Standing, shown: Shown) -> Iterator[Section
                     _span(places[model].ends),
                     _span(places[model].replicates),
                     _span(places[model].simultaneous),
-                    ", ".join(it for it in models if sure.get((model, it))) or "-",
+                    ", ".join(it for it in models if sure.get((model, it))) or "—",
                 )
                 for model in models
             ],

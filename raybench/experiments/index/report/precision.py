@@ -9,6 +9,7 @@ from raybench.experiments.parts.questions.view import LONG, View
 from raybench.statements import Statement
 from raybench.stats.repeats import Spread
 from raybench.tracking.report import Section, Table, Value
+from raybench.types import reason_of
 
 _CLAIMED = "intelligence"
 """The index of which the methodology claims ±1 %."""
@@ -49,9 +50,7 @@ def claim(view: View, spreads: Mapping[str, Spread]) -> str:
     """Return, in a sentence, whether the run bears the precision that the methodology claims."""
     target, title = _percent(summary.TARGET), view.title(f"index/{_CLAIMED}")
     if not spreads:
-        refusals = [
-            it.method.removeprefix("refused: ") for it in view.of(f"index/{_CLAIMED}") if it
-        ]
+        refusals = [reason_of(it.method) for it in view.of(f"index/{_CLAIMED}") if it]
         clauses = [refusal.split("; ") for refusal in refusals]
         shared = [each for each in clauses[0] if all(each in of for of in clauses)]
         return Statement(

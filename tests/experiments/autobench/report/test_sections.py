@@ -63,7 +63,7 @@ def test_results_hold_topics_and_judges() -> None:
     assert outcome.metrics["a"]["autobench/score/general_culture"].n == 6
     rows = list(outcome.files["judges.jsonl"])
     assert [row["judge"] for row in rows] == ["c", "x"]
-    assert rows[0]["self_preference"]["method"].startswith("refused: ")
+    assert rows[0]["self_preference"]["method"].startswith("not computed: ")
     assert rows[1]["self_preference"]["value"] is None
     assert rows[1]["prefers_itself"] is None
     assert rows[1]["parse_rate"]["value"] == 1.0

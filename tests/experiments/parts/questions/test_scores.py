@@ -28,7 +28,7 @@ def test_a_refused_score_is_an_estimate_whose_reason_becomes_a_footnote() -> Non
     first, second = lines(section)
     assert isinstance(first["accuracy"], Estimate)
     assert second["accuracy"].value is None
-    assert second["accuracy"].method.startswith("refused: 1 unit ")
+    assert values(second["accuracy"].method)["reason"].startswith("1 unit ")
     assert "95 % interval" not in table(section).columns
     assert [line["infra error"] for line in (first, second)] == [0, 1]
     assert "truncated" not in table(section).columns
