@@ -20,6 +20,7 @@ from raybench import benchmarks, cli, sandbox
 from raybench.config import Config
 from raybench.errors import Code, ConfigurationError, RunFailed
 from raybench.experiments import index
+from raybench.experiments.parts.deviations import METHODOLOGY
 from raybench.experiments.parts.placing import placed
 from raybench.experiments.parts.questions import conditions
 from raybench.experiments.parts.questions.referees import others_of
@@ -309,10 +310,58 @@ def test_another_sampling_than_the_methodologys_is_a_deviation(
     assert deviations == {"sampling": told}
 
 
-def test_the_letters_of_a_questions_own_options_are_a_deviation() -> None:
-    def named(*overrides: str) -> dict[str, Any]:
-        return deviating(index.plan(configured("data=samples", *overrides)).notes)
+def named(*overrides: str) -> dict[str, Any]:
+    return deviating(index.plan(configured("data=samples", *overrides)).notes)
 
+
+ENDPOINT = (
+    "roster.models=[{name: e, engine: openai, weights: w, "
+    "options: {base_url: 'http://127.0.0.1:1/v1'%s}}]"
+)
+
+
+@pytest.mark.usefixtures("known_python")
+def test_scores_over_less_than_all_replies_or_benchmarks_are_a_deviation() -> None:
+    assert named("benchmarks=[mgsm]", "accept_failures=true") == {"index.accept_failures": True}
+    # One benchmark of three in the Intelligence Index; the Multilingual Index is whole.
+    assert named("benchmarks=[mmlu_pro]", "partial=true") == {"index.partial": True}
+    assert "index.partial" not in named("partial=true"), "all benchmarks are asked"
+    some = named("partial=true", "languages=[en]")
+    assert some["index.partial"] is True
+
+
+def test_fewer_tries_are_a_deviation_where_endpoints_are_asked() -> None:
+    fewer = ("benchmarks=[mmlu_pro]", "fleet.endpoint_attempts=2", "fleet.endpoint_deadline_s=60")
+    asked = named(ENDPOINT % "", *fewer)
+    assert asked == {"fleet.endpoint_attempts": 2, "fleet.endpoint_deadline_s": 60}
+    assert named(*fewer) == named(ENDPOINT % "", fewer[0]) == {}
+    judge = "roster.judges=" + (ENDPOINT % "").partition("=")[2]
+    assert "fleet.endpoint_attempts" in named("benchmarks=[hle]", judge, *fewer[1:])
+
+
+def test_a_models_own_sampling_is_a_deviation() -> None:
+    hot = ENDPOINT % ", extra_body: {temperature: 0.7}"
+    short = "roster.models=[{name: s, engine: simulated, sampling: {max_tokens: 9}}]"
+    for roster, model in ((hot, "e"), (short, "s")):
+        assert list(named("benchmarks=[mmlu_pro]", roster)["roster.models[].sampling"]) == [model]
+    reasoning = short.replace("simulated,", "simulated, reasoning: true,")
+    assert named("benchmarks=[mmlu_pro]", reasoning) == {}
+    assert named("benchmarks=[mmlu_pro]", short, "max_tokens=9") == {"index.max_tokens": 9}
+
+
+def test_as_many_repeats_as_the_methodology_has_are_no_deviation() -> None:
+    assert named("benchmarks=[mmlu_pro]", "repeats=1") == {}
+    assert named("benchmarks=[mmlu_pro]", "repeats=2") == {"index.repeats": 2}
+
+
+def test_without_a_deviation_the_plan_says_so_and_which_questions_are_asked() -> None:
+    plan = index.plan(configured("data=samples", "benchmarks=[mmlu_pro]", "limit=3"))
+    told = the("deviation.none", plan.notes)
+    assert told["source"] == METHODOLOGY
+    assert all(it in told["scope"] for it in ("data", "index.benchmarks", "index.limit"))
+
+
+def test_the_letters_of_a_questions_own_options_are_a_deviation() -> None:
     told = {"index.letters": "listed"}
     assert named("benchmarks=[mmlu_pro,gpqa_diamond]", "letters=listed") == told
     assert named("benchmarks=[mmlu_pro]") == {}
@@ -349,7 +398,7 @@ def test_another_python_than_the_methodologys_is_a_deviation(
         assert deviating(index.plan(config).notes) == ({"sandbox.python": version} if told else {})
         with shards.scratch() as folder:
             results = conditions.listed_deviations(config, prepared(config, folder))
-        named = [(it["setting"], it["given"]) for it in results.get("deviations", ())]
+        named = [(it["setting"], it["given"]) for it in results["deviations"]]
         assert named == [("sandbox.python", version)] * told
 
 

@@ -138,7 +138,7 @@ def planned(config: Config, data: Prepared) -> Plan:
     notes += referees.plan_notes(config, data)
     notes += filter(None, [conditions.thinking_note(config, data)])
     notes += referees.remarks(config, data).values()
-    notes += (it.named for it in conditions.named_deviations(config, data))
+    notes += conditions.planned_deviations(config, data)
     notes += remarks(config, data).values()
     if (prompted := with_own_prompts(config)) and not terms.conf.own_system_prompts:
         notes.append(
