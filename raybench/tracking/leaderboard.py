@@ -39,6 +39,8 @@ _COUNT_NAMES = tuple(Counts().to_json())
 _GUESSED = "†"
 _ROUNDING = 1e-12
 """By how much of themselves equal scores may differ: shares of few answers lie far wider apart."""
+_REFUSED = "refused: "
+"""How the method of an estimate without a value begins."""
 _MOST_NAMED = 3
 """Models that a note names one by one."""
 
@@ -292,7 +294,18 @@ def measured(
 
 
 def _reason(cell: Cell) -> str:
-    return one_line(cell.method).removeprefix("refused: ")
+    return one_line(cell.method).removeprefix(_REFUSED)
+
+
+def told_reason(method: str) -> str:
+    """Return why there is no number, as tables say it; results.json has 'refused: …'."""
+    if not method.startswith(_REFUSED):
+        return method
+    return Statement(
+        "leaderboard.no_cell",
+        "not computed: {reason}",
+        reason=method.removeprefix(_REFUSED),
+    )
 
 
 def notes(lines: Sequence[Row], columns: Sequence[Column], of: str = "model") -> list[str]:
@@ -317,7 +330,7 @@ def ranked_by(lines: Sequence[Row], columns: Sequence[Column], of: str = "model"
     ]
     refused = Statement(
         "ranking.refused",
-        "{columns} {are} refused for every {of}",
+        "{columns} {are} not computed for any {of}",
         columns=_listed(none),
         are="is" if len(none) == 1 else "are",
         of=of,
@@ -479,7 +492,7 @@ def to_markdown(
     blocks = [
         *([f"**{alarm}**"] for alarm in alarms(results)),
         [f"| {' | '.join(line)} |" for line in table if lines],
-        [f"[^{mark}]: {_escaped(reason)}" for reason, mark in marks.items()],
+        [f"[^{mark}]: {_escaped(told_reason(reason))}" for reason, mark in marks.items()],
         [f"- {_escaped(note)}" for note in [*notes(lines, columns, of), *remarked(remarks)]],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"

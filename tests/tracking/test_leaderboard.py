@@ -24,6 +24,7 @@ from raybench.tracking.leaderboard import (
     rows,
     to_csv,
     to_markdown,
+    told_reason,
     with_boards,
 )
 from raybench.types import Estimate
@@ -299,7 +300,8 @@ def test_further_boards_stand_below_with_footnotes_of_their_own() -> None:
     assert "[^1]: too few" in head
     assert "| part | Score |" in below
     assert "| — | half | —[^2] |" in below
-    assert "[^2]: refused: nobody" in below
+    assert f"[^2]: {told_reason('refused: nobody')}" in below
+    assert values(told_reason("refused: nobody")) == {"reason": "nobody"}
     *_, unranked = ranked_by(rows(board.results(), [SCORE]), [SCORE], "part")
     assert values(unranked) == {"of": "part"} and unranked in below
     assert with_boards(head, []) == head

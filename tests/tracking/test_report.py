@@ -16,6 +16,7 @@ from raybench.tracking.leaderboard import (
     UNSAFE,
     Column,
     to_markdown,
+    told_reason,
 )
 from raybench.tracking.report import Item, Section, Table
 from raybench.types import Estimate
@@ -120,7 +121,7 @@ def test_the_page_has_the_footnotes_of_the_markdown(
     tmp_path: Path, results: dict[str, Any]
 ) -> None:
     remarks = {"Judged by": "a judge", "Samples": NASTY}
-    conditions = {"Judged by": "a judge", "Deviations": NASTY}
+    conditions = {"Judged by": "j", "Deviations": NASTY}
     sections = [Section("Deviations", "")]
     page = written(tmp_path, results, sections, remarks=remarks, conditions=conditions)
     items = re.findall(r"<li>(.*?)</li>", page.html)
@@ -132,7 +133,7 @@ def test_the_page_has_the_footnotes_of_the_markdown(
     head, below = page.html.split("<table", 1)
     told = re.findall(r'<p class="conditions">(.*)</p>', head)
     linked = f'<a href="#deviations">Deviations</a>: {escape(NASTY)}.'
-    assert told == ["Judged by: a judge.", linked]
+    assert told == [f"Judged by: {conditions['Judged by']}.", linked]
     assert 'class="conditions"' not in below and '<section id="deviations">' in below
 
 
@@ -215,7 +216,9 @@ def test_an_estimate_has_its_interval_and_a_refused_one_a_footnote(
     refused = Estimate(None, None, None, 2, f"refused: {NASTY}")
     table = Table(["part", "a", "b"], [["x", score, refused], ["y", refused, None]])
     page = written(tmp_path, results, [Section("T", table=table)])
-    assert "part a b x 0.412 [0.33, 0.50] — 1 y — 1 — refused: " + NASTY in page.text
+    assert (
+        "part a b x 0.412 [0.33, 0.50] — 1 y — 1 — " + told_reason(f"refused: {NASTY}") in page.text
+    )
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert '<th scope="row" class="name short">x</th>' in html
 

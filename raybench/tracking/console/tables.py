@@ -18,6 +18,7 @@ from raybench.tracking.leaderboard import (
     notes,
     refusals,
     rows,
+    told_reason,
 )
 from raybench.tracking.text import one_line, printable
 
@@ -63,7 +64,9 @@ def show_leaderboard(
         if lines:
             for table in [wide] if fits else _bands(lines, columns, of, console.width):
                 console.print(table)
-        reasons = [f"[{mark}] {one_line(reason)}" for reason, mark in refusals(lines).items()]
+        reasons = [
+            f"[{mark}] {one_line(told_reason(reason))}" for reason, mark in refusals(lines).items()
+        ]
         for note in [*reasons, *none, *notes(lines, columns, of)]:
             for line in [note] if seen else _wrapped(note):
                 console.print(Text(line, style="dim"), soft_wrap=not seen)

@@ -23,6 +23,7 @@ from raybench.tracking.leaderboard import (
     refusals,
     remarked,
     rows,
+    told_reason,
 )
 from raybench.tracking.report.packing import Packed
 from raybench.tracking.report.units import Units
@@ -153,6 +154,7 @@ def _filled(told: Mapping[str, Any], packed: Packed | None) -> str:
     environment.filters["named"] = _named
     environment.filters["numeric"] = _numeric
     environment.filters["printable"] = printable
+    environment.filters["reason"] = told_reason
     environment.filters["refusals"] = _refusals
     environment.filters["sorted_by"] = _sorted_by
     script = "".join(map(_beside_us, ("tables.js", *(_READER if packed else ()))))

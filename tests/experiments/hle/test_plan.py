@@ -67,7 +67,7 @@ def test_the_first_of_the_rosters_judges_judges_by_default() -> None:
     judges = "roster.judges=[{name: j, engine: simulated}, {name: k, engine: simulated}]"
     config = configured(judges)
     assert config.hle.judges == ["j"]
-    assert the("plan.judged", hle.plan(config).notes)["first"]
+    assert the("plan.judged", hle.plan(config).notes)["default"] == "j"
     suite = configured(judges, experiment="suite")
     assert (suite.index.judges, suite.index.checker, suite.hle.judges) == (["j"], "j", ["j"])
     with refused("setting.missing", "hle.judges", kind=ConfigurationError):

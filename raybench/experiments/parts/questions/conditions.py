@@ -9,6 +9,7 @@ from raybench.experiments.parts.deviations import DEVIATIONS, Deviation, note, p
 from raybench.experiments.parts.questions import referees
 from raybench.experiments.parts.questions.deviations import deviations as named
 from raybench.experiments.parts.questions.deviations import (
+    lacking_languages,
     other_letters,
     other_sampling,
     scope,
@@ -187,7 +188,24 @@ def narrowed(config: Config, data: Prepared) -> dict[str, str]:
         "Left out": "; ".join(f"{name}: {why}" for name, why in data.left_out.items()),
     }
     told = {name: text for name, text in found.items() if text}
-    return told | referees.remarks(config, data) | remarks(config, data)
+    return told | lacking(config, data) | referees.remarks(config, data) | remarks(config, data)
+
+
+def lacking(config: Config, data: Prepared) -> dict[str, Statement]:
+    """Return what plan and report say of languages that the Multilingual Index lacks."""
+    languages = lacking_languages(data)
+    if not languages or Terms.of(config).section != "index":
+        return {}
+    told = "covers only the others" if config.index.partial else "is not computed"
+    return {
+        "Languages": Statement(
+            "plan.languages",
+            "the Multilingual Index {told}, as not all benchmarks are asked in {languages} "
+            "(index.languages)",
+            told=told,
+            languages=", ".join(languages),
+        )
+    }
 
 
 def closing(config: Config, data: Prepared, reused: int, units: int) -> dict[str, str]:

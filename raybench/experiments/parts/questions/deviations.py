@@ -42,14 +42,14 @@ def other_sampling(config: Config, data: Prepared) -> dict[str, Any]:
     if Terms.of(config).section != "index":
         return {}
     given = {name: getattr(conf, name) for name in _SAMPLING}
-    if all(benchmarks.load(part.benchmark).repeats == conf.repeats for part in data):
+    if all(benchmarks.load(name).repeats == conf.repeats for name in data.names):
         given["repeats"] = None  # it is what the methodology has
     return {name: value for name, value in given.items() if value != _SAMPLING[name][0]}
 
 
 def other_letters(config: Config, data: Prepared) -> str | None:
     """Return which letters prompts name if those are others than the methodology's."""
-    letters, asked = Terms.of(config).letters, [benchmarks.load(part.benchmark) for part in data]
+    letters, asked = Terms.of(config).letters, [benchmarks.load(name) for name in data.names]
     named = any(isinstance(it, MultipleChoice) and it.letters for it in asked)
     return letters if named and letters != "all" else None
 
@@ -168,7 +168,7 @@ def _tries(config: Config, data: Prepared) -> Iterator[Deviation]:
 
 def _partial(config: Config, data: Prepared) -> bool:
     """Tell whether an index is made of a part of its benchmarks or languages."""
-    asked = {part.benchmark for part in data}
+    asked = {*data.names}
     parts = [{*indices.constituents(index)} for index in indices.INDICES]
     some = any(asked & of and not of <= asked for of in parts)
     return config.index.partial and (some or bool(lacking_languages(data)))
@@ -188,6 +188,6 @@ def _lacking(config: Config, data: Prepared) -> Iterator[Deviation]:
     ):
         text = f"no model checks {' and '.join(named)}: the script alone decides"
         if checker:
-            text = f"{' and '.join(named)} are checked by {checker.name}"
+            text = f"{checker.name} checks {' and '.join(named)}"
         source = f"Llama 3.3 70B checks what the script does not mark right, as in {_JUDGES}"
         yield Deviation("index.checker", config.index.checker, source, text)
