@@ -3,6 +3,7 @@
 from raybench.fleet.account import Account
 from raybench.fleet.client import Engine, Fleet, open_fleet, resolved
 from raybench.fleet.engines import EngineSpec, group_engines, problems
+from raybench.fleet.hub import missing_token
 from raybench.fleet.remote_options import key_problems, missing_keys, name_keys
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "group_engines",
     "key_problems",
     "missing_keys",
+    "missing_token",
     "name_keys",
     "open_fleet",
     "problems",

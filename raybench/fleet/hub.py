@@ -2,15 +2,37 @@
 
 import asyncio
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 
 from raybench.fleet import engines
 from raybench.fleet.devices import GIB
 from raybench.fleet.engines import EngineSpec
+from raybench.types import ModelSpec
 
 _TIMEOUT_S = 20.0
+_GATED = re.compile(r"meta-llama/|google/gemma-[1237]")
+"""Weights that the hub hands out to those who accepted their terms: a plan asks no hub."""
 _KINDS = (".safetensors", ".bin")
 """In the order in which vLLM looks for them."""
+
+
+def missing_token(models: Iterable[ModelSpec]) -> dict[str, list[str]]:
+    """Return HF_TOKEN with the names of the models whose gated weights need it, where none is set.
+
+    Weights that were downloaded before need none.
+    """
+    gated = [it for it in models if it.engine == "vllm" and _GATED.match(it.weights)]
+    if not gated:
+        return {}
+    from huggingface_hub import get_token, try_to_load_from_cache
+
+    def here(model: ModelSpec) -> bool:
+        found = try_to_load_from_cache(model.weights, "config.json", revision=model.revision)
+        return isinstance(found, str)
+
+    names = dict.fromkeys(it.name for it in gated if not here(it))
+    return {"HF_TOKEN": [*names]} if names and get_token() is None else {}
 
 
 async def sizes(specs: Sequence[EngineSpec]) -> dict[str, float]:

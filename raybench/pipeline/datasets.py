@@ -122,9 +122,16 @@ class Prepared:
     """What the person should know of the choice before the run, what was left out among it."""
     inputs: Mapping[str, str] = field(default_factory=dict)
     """What else a run depends on that asks these: digests, by what they are of."""
+    closed: tuple[str, ...] = ()
+    """The benchmarks that a plan does without, as their gated questions need a token."""
 
     def __iter__(self) -> Iterator[Dataset]:
         return iter(self.datasets)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the benchmarks that are asked, those too that a plan does without."""
+        return (*(part.benchmark for part in self.datasets), *self.closed)
 
     def without(self, reasons: Mapping[str, str]) -> "Prepared":
         """Return the same with other benchmarks that are left out, and why."""
@@ -168,6 +175,19 @@ def prepare(
         *(it for each in datasets for it in each.notes),
     )
     return Prepared(datasets, settled.left_out, notes)
+
+
+def closed(asked: Sequence[Benchmark], conf: DataConf, chosen: Selection) -> list[str]:
+    """Return the benchmarks with gated questions that the hub keeps for want of a token."""
+
+    def is_closed(benchmark: Benchmark) -> bool:
+        try:
+            sources.check_access(benchmark, _wanted(benchmark, chosen))
+        except ConfigurationError:
+            return True
+        return False
+
+    return [it.name for it in asked if is_closed(it)] if sources.at_hub(conf) else []
 
 
 def _sizes(

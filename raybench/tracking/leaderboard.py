@@ -39,6 +39,7 @@ _COUNT_NAMES = tuple(Counts().to_json())
 _GUESSED = "†"
 _ROUNDING = 1e-12
 """By how much of themselves equal scores may differ: shares of few answers lie far wider apart."""
+"""How the method of an estimate without a value begins."""
 _MOST_NAMED = 3
 """Models that a note names one by one."""
 

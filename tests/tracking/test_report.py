@@ -1,7 +1,7 @@
 import base64
 import hashlib
 import re
-from html import unescape
+from html import escape, unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -120,8 +120,9 @@ def test_the_page_has_the_footnotes_of_the_markdown(
     tmp_path: Path, results: dict[str, Any]
 ) -> None:
     remarks = {"Judged by": "a judge", "Samples": NASTY}
-    conditions = "Deviations: none"
-    page = written(tmp_path, results, [], remarks=remarks, conditions=conditions)
+    conditions = {"Judged by": "j", "Deviations": NASTY}
+    sections = [Section("Deviations", "")]
+    page = written(tmp_path, results, sections, remarks=remarks, conditions=conditions)
     items = re.findall(r"<li>(.*?)</li>", page.html)
     markdown = to_markdown(results, COLUMNS, remarks)
     footnotes = [line.removeprefix("- ") for line in markdown.splitlines() if line[:2] == "- "]
@@ -129,7 +130,10 @@ def test_the_page_has_the_footnotes_of_the_markdown(
     assert len(shown) == len(footnotes) == 4
     assert shown[-2:] == [f"{name}: {text}" for name, text in remarks.items()]
     head, below = page.html.split("<table", 1)
-    assert conditions in head and conditions not in below
+    told = re.findall(r'<p class="conditions">(.*)</p>', head)
+    linked = f'<a href="#deviations">Deviations</a>: {escape(NASTY)}.'
+    assert told == [f"Judged by: {conditions['Judged by']}.", linked]
+    assert 'class="conditions"' not in below and '<section id="deviations">' in below
 
 
 def test_a_command_below_a_footnote_can_be_copied(tmp_path: Path, results: dict[str, Any]) -> None:

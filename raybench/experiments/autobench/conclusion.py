@@ -14,12 +14,18 @@ from raybench.autobench.judges import Judge
 from raybench.autobench.protocol import Record, counted
 from raybench.autobench.settings import Settings
 from raybench.config import Config
-from raybench.experiments.autobench.remarks import remarks
+from raybench.experiments.autobench.remarks import judged_by, remarks
 from raybench.experiments.autobench.report import agreement, sections
 from raybench.experiments.autobench.reuse import Kept
 from raybench.experiments.autobench.units import units as readable
 from raybench.experiments.parts import digests
-from raybench.experiments.parts.deviations import DEVIATIONS, Deviation, note
+from raybench.experiments.parts.deviations import (
+    AUTOBENCH_PAPER,
+    DEVIATIONS,
+    JUDGED,
+    Deviation,
+    note,
+)
 from raybench.experiments.parts.outcome import Outcome
 from raybench.stats.joint import Joint
 from raybench.tracking.leaderboard import Column
@@ -66,10 +72,12 @@ def concluded(
         about={
             "calls": kept.took,
             "weights_moved": summary.convergence(records, protocol),
+            "judges": list(protocol.panel),
             "deviations": [it.to_json() for it in deviations],
         },
         notes={
-            DEVIATIONS: note(deviations),
+            JUDGED: judged_by(protocol),
+            DEVIATIONS: note(deviations, AUTOBENCH_PAPER),
             **remarks(records, protocol, kept, whole),
         },
         files={JUDGES: _rows(records, protocol, found), PAIRS: _pairs(whole.found)},

@@ -11,7 +11,7 @@ from typing import Any
 from raybench.autobench.settings import DIFFICULTIES, TOPICS
 from raybench.autobench.standing import SCALE
 from raybench.config import AutobenchConf, Config, ModelConf, everybody, judges
-from raybench.experiments.parts.deviations import Deviation, counted
+from raybench.experiments.parts.deviations import AUTOBENCH_PAPER, Deviation
 from raybench.experiments.parts.deviations import section as titled
 from raybench.statements import Statement
 from raybench.tracking.report import Section
@@ -36,16 +36,14 @@ def section(found: Sequence[Deviation]) -> Section:
     """Return the section of the report that names them all."""
     return titled(
         found,
-        "Deviations from the paper's protocol",
+        AUTOBENCH_PAPER,
         Statement(
             "deviation.autobench.section",
-            "This run deviates from AutoBench as its paper describes it in {count}. The "
-            "published text lacks the numbers of iterations, thresholds, attempts, probabilities, "
-            "temperature and top-p: raybench uses its own. It shows the task prompt only for "
-            "difficulty 'difficult' and topic math: the lines for other difficulties are "
+            "The published text lacks the numbers of iterations, thresholds, attempts, "
+            "probabilities, temperature and top-p: raybench uses its own. It shows the task prompt "
+            "only for difficulty 'difficult' and topic math: the lines for other difficulties are "
             "raybench's, and other topics have no line. An empty answer gets the lowest score, and "
             "no judge reads it.",
-            count=counted(found),
         ),
     )
 

@@ -30,6 +30,23 @@ def remarks(
     return {name: text for name, text in told.items() if text}
 
 
+def judged_by(protocol: Settings) -> str:
+    """Return who judges, and whether contestants judge their own answers."""
+    every = protocol.panel == protocol.models
+    own = [name for name in protocol.panel if name in protocol.models]
+    themselves = ", its own answers too" if protocol.self_judgement else ", not its own answers"
+    if not every and len(own) > 1:
+        themselves = themselves.replace("its", "each its")
+    return Statement(
+        "remarks.judged_by",
+        "{judges}{themselves}",
+        judges="every model" if every else ", ".join(protocol.panel),
+        themselves=themselves if own else "",
+        panel=list(protocol.panel),
+        own=own if protocol.self_judgement else [],
+    )
+
+
 def _tasks(records: Sequence[Record]) -> str:
     held = sum(record["task"] is not None for record in records)
     if not records or held > _FEW * len(records):

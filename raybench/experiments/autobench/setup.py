@@ -13,7 +13,8 @@ from raybench.autobench.steps import Kind
 from raybench.config import Config, everybody, judges
 from raybench.experiments.autobench import given, reuse
 from raybench.experiments.autobench.deviations import deviations
-from raybench.experiments.parts.deviations import note
+from raybench.experiments.parts.deviations import AUTOBENCH_PAPER
+from raybench.experiments.parts.deviations import planned as named
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.pipeline.run_identity import fingerprint
@@ -193,19 +194,10 @@ def plan(config: Config, extended: reuse.Extended | None = None) -> Plan:
                 iterations=at_once(config),
             ),
             *_begins(config, extended),
-            *_protocol(config),
+            *named(deviations(config), AUTOBENCH_PAPER),
             *turns(len(engines), awake),
         ),
     )
-
-
-def _protocol(config: Config) -> Iterator[str]:
-    """Yield whether the protocol is the paper's: each deviation has a line."""
-    found = deviations(config)
-    if not found:
-        yield Statement("plan.protocol", "deviations: {note}", note=note(found))
-    for deviation in found:
-        yield deviation.named
 
 
 def _begins(config: Config, extended: reuse.Extended | None) -> Iterator[str]:

@@ -8,10 +8,17 @@ from raybench.autobench.analysis.tables import Table
 from raybench.config.autobench_ablations import FIXED, FULL, WORDS
 from raybench.experiments.autobench import conclusion as plain
 from raybench.experiments.autobench.deviations import section
+from raybench.experiments.autobench.remarks import judged_by
 from raybench.experiments.autobench_ablations.comparison import Comparison, Played
 from raybench.experiments.autobench_ablations.report import sections
 from raybench.experiments.autobench_ablations.units import units
-from raybench.experiments.parts.deviations import DEVIATIONS, Deviation, note
+from raybench.experiments.parts.deviations import (
+    AUTOBENCH_PAPER,
+    DEVIATIONS,
+    JUDGED,
+    Deviation,
+    note,
+)
 from raybench.experiments.parts.outcome import Outcome, silent
 from raybench.tracking.leaderboard import Board, Column
 from raybench.types import Estimate
@@ -52,9 +59,14 @@ def concluded(
         units=units(played),
         about={
             "ablations": {row["variant"]: row for row in rows},
+            "judges": list(full.settings.panel),
             "deviations": [it.to_json() for it in deviations],
         },
-        notes={DEVIATIONS: note(deviations), **_notes(played)},
+        notes={
+            JUDGED: judged_by(full.settings),
+            DEVIATIONS: note(deviations, AUTOBENCH_PAPER),
+            **_notes(played),
+        },
         files={FILE: rows},
         mute=_mute(played, failures),
     )

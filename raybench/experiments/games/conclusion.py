@@ -17,7 +17,7 @@ from raybench.experiments.games.recorded import Recorded
 from raybench.experiments.games.report import Shown, reading, sections
 from raybench.experiments.games.standings import Standing
 from raybench.experiments.games.units import units as readable
-from raybench.experiments.parts.deviations import DEVIATIONS, note
+from raybench.experiments.parts.deviations import DEVIATIONS, GAMES_PAPER, JUDGED, note
 from raybench.experiments.parts.outcome import Outcome
 from raybench.statements import Statement
 from raybench.stats.joint import Joint
@@ -95,7 +95,7 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, end: End)
             float(waiting[model]), None, None, reliable[model].matches + waiting[model], _LEFT
         )
     recorded = Recorded(journal, matches)
-    deviating = deviations(config)
+    deviating, judged = deviations(config), setup.juries(config)
     own = {it.name: it.system_prompt for it in asking.asked(config)}
     shown = Shown(
         models=models,
@@ -141,10 +141,12 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, end: End)
             "repeats": meetings.repeats(matches),
             "strategies": manners.manners(config),
             "votes_missing": _lost(matches),
+            **({"judges": setup.jurors(config)} if judged else {}),
             "deviations": [it.to_json() for it in deviating],
         },
         notes={
-            DEVIATIONS: note(deviating),
+            **({JUDGED: f"{setup.jury_told(config)} ({', '.join(judged)})"} if judged else {}),
+            DEVIATIONS: note(deviating, GAMES_PAPER),
             **_notes(matches, found, end, models),
             **manners.told(config),
         },

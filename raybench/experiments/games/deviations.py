@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from raybench.config import Config
 from raybench.experiments.games import setup
-from raybench.experiments.parts.deviations import Deviation, counted
+from raybench.experiments.parts.deviations import GAMES_PAPER, Deviation
 from raybench.experiments.parts.deviations import section as titled
 from raybench.games.parts.debate.settings import DebateRules
 from raybench.statements import Statement
@@ -62,12 +62,10 @@ def section(found: Sequence[Deviation]) -> Section:
     """Return the section of the report that names them all."""
     return titled(
         found,
-        "Deviations from the source",
+        GAMES_PAPER,
         Statement(
             "deviation.games.section",
-            "This run deviates from ZeroSumEval as its paper describes it in {count}. What the "
-            "paper leaves open (numbers of tries, of matches, rules of single games) is in this "
-            "run's settings.",
-            count=counted(found),
+            "What the paper leaves open (numbers of tries, of matches, rules of single games) is "
+            "in this run's settings.",
         ),
     )

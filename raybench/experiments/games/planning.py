@@ -9,6 +9,8 @@ from raybench.config import Config, everybody, judges
 from raybench.errors import ConfigurationError, Problem
 from raybench.experiments.games import asking, manners, setup
 from raybench.experiments.games.deviations import deviations
+from raybench.experiments.parts.deviations import GAMES_PAPER
+from raybench.experiments.parts.deviations import planned as named
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.games.parts import choice
@@ -165,14 +167,12 @@ def notes(config: Config) -> Iterator[str]:
     for unit, limit in (("tokens", conf.budget_tokens), ("seconds", conf.budget_s)):
         if limit is not None:
             yield f"the run ends early once {limit:,g} {unit} are spent"
-    judged = [game.name for game in setup.chosen(config) if game.jury]
-    if judged:
-        who = ", ".join(conf.jury) if conf.jury else "all models that do not play in them"
+    if judged := setup.juries(config):
         yield Statement(
             "plan.jury",
             "{games}: matches are judged by {jurors}",
             games=", ".join(judged),
-            jurors=who,
+            jurors=setup.jury_told(config),
         )
     if bare := [
         it.name for it in everybody(config) if it.system_prompt and not conf.own_system_prompts
@@ -186,6 +186,6 @@ def notes(config: Config) -> Iterator[str]:
     yield from (f"{name.lower()}: {text}" for name, text in manners.told(config).items())
     if any(game.sandboxed for game in setup.chosen(config)):
         yield "programs that models write run in the sandbox"
-    yield from (it.named for it in deviations(config))
+    yield from named(deviations(config), GAMES_PAPER)
     yield from pairing.notes(len(config.roster.models), tables)
     yield from told(config)

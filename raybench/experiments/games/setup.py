@@ -110,6 +110,17 @@ def jurors(config: Config) -> list[str]:
     return [model.name for model in config.roster.models if model.engine != "scripted"]
 
 
+def juries(config: Config) -> list[str]:
+    """Return the games that are played and have a jury."""
+    return [game.name for game in chosen(config) if game.jury]
+
+
+def jury_told(config: Config) -> str:
+    """Return who judges such matches, in words."""
+    own = ", ".join(config.games.jury)
+    return own or "all models that do not play in them"
+
+
 def rules(config: Config) -> dict[str, dict[str, Any]]:
     """Return the rules of games that are not played by their own, by the games' own names."""
     return choice.merged(config.games.roster_rules, config.games.rules)

@@ -9,6 +9,7 @@ from raybench.benchmarks.parts.scores import Rules, Scores
 from raybench.experiments.hle import report
 from raybench.experiments.hle.report import mute
 from raybench.experiments.hle.watch import Watch
+from raybench.experiments.parts.deviations import JUDGED
 from raybench.experiments.parts.questions.ledger import Ledger
 from raybench.experiments.parts.questions.view import View
 from raybench.tracking.report import Section
@@ -17,8 +18,6 @@ from raybench.types import Estimate
 __all__ = ["NAME", "Watch", "mute", "notes", "sections", "with_exam"]
 
 NAME = metrics.NAME
-JUDGED = "Judged by"
-"""The short name of the note on the judges."""
 
 
 def sections(view: View, exam: Exam, judges: Sequence[str]) -> Iterator[Section]:

@@ -54,7 +54,7 @@ def concluded(
         columns=report.columns(exam, models, conf.judges),
         sections=[
             *report.sections(view, exam, conf.judges),
-            *conditions.deviations_section(config, data),
+            conditions.deviations_section(config, data),
             conditions.questions(about),
             models_asked.section(shown_of(config, data), lowered=token_limits.in_words(limits)),
             reading.section(samples, rows, asking_of(config), gated),

@@ -75,7 +75,7 @@ def concluded(
         view = view.ranked_by(report.ACCURACY)
     limits = token_limits.about(config, ledger.tally)
     asked = (
-        *conditions.deviations_section(config, data),
+        conditions.deviations_section(config, data),
         conditions.questions(about),
         models_asked.section(shown_of(config, data), lowered=token_limits.in_words(limits)),
         _read(reading.section(samples, rows, asking_of(config), []), hidden),

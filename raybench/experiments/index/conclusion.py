@@ -90,7 +90,7 @@ def concluded(
     shown = columns(view)
     exam = list(hle.sections(view, watch.exam.exam, judges)) if judged else []
     how = [
-        *conditions.deviations_section(config, data),
+        conditions.deviations_section(config, data),
         *exam,
         *beside,
         *watch.programs.sections(models),

@@ -1,13 +1,19 @@
 """Settings by which a run deviates from its source, named in plan, report and results.json."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from raybench.statements import Statement
 from raybench.tracking.report import Section, Table
 
 DEVIATIONS = "Deviations"
-"""The short name of the footnote that names them."""
+"""The short name of the footnote that names them, and the title of the report's section."""
+JUDGED = "Judged by"
+"""The short name of the footnote on who judges."""
+METHODOLOGY, HLE_PAPER = "the methodology", "HLE's paper"
+AUTOBENCH_PAPER, GAMES_PAPER = "AutoBench's paper", "ZeroSumEval's paper"
+_MOST_SENTENCES = 3
+"""More deviations than these are named by their settings alone where there is little room."""
 
 
 class Deviation(NamedTuple):
@@ -38,24 +44,55 @@ class Deviation(NamedTuple):
         return {**self._asdict(), "text": str(self.text)}
 
 
-def note(found: Sequence[Deviation]) -> str:
-    """Return the line that terminal, leaderboard.md and report show."""
+def planned(found: Sequence[Deviation], source: str, scope: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the lines of a plan: one for each deviation, or that there is none."""
+    if not found:
+        yield note(found, source, scope)
+    yield from (it.named for it in found)
+
+
+def note(found: Sequence[Deviation], source: str, scope: Sequence[str] = ()) -> str:
+    """Return the line that terminal, leaderboard.md and report show.
+
+    `scope` has the settings by which only some of the source's questions are asked.
+    """
+    settings = ", ".join(it.setting for it in found)
     if not found:
         return Statement(
-            "deviation.none", "none, all settings that the source names are as in the source"
+            "deviation.none",
+            "no setting deviates from {source}{scope}",
+            source=source,
+            scope=f"; not all of its questions are asked ({', '.join(scope)})" if scope else "",
+        )
+    if len(found) <= _MOST_SENTENCES:
+        return Statement(
+            "deviation.few",
+            "{sentences}",
+            sentences="; ".join(
+                f"{it.text}, where {source} has: {it.source} ({it.setting})" for it in found
+            ),
+            settings=settings,
         )
     return Statement(
         "deviation.some",
-        "{count} deviate{s} from the source: {settings} (see Deviations in the report)",
+        "{count} deviate{s} from {source}: {settings} (see Deviations in the report)",
         count=counted(found),
-        settings=", ".join(it.setting for it in found),
+        settings=settings,
+        source=source,
         s="s" * (len(found) == 1),
     )
 
 
-def section(found: Sequence[Deviation], title: str, text: str = "") -> Section:
-    """Return the section of a report that names them all."""
-    return Section(title, text, table=_table(found))
+def section(found: Sequence[Deviation], source: str, text: str = "") -> Section:
+    """Return the section of a report that names them all; `text` is what else is to be known."""
+    told = Statement(
+        "deviation.section",
+        "This run deviates from {source} in {count}.{more}",
+        source=source,
+        count=counted(found),
+        more=f" {text}" if text else "",
+    )
+    return Section(DEVIATIONS, told, table=_table(found))
 
 
 def _table(found: Sequence[Deviation]) -> Table | None:

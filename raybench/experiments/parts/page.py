@@ -5,14 +5,14 @@ from types import MappingProxyType
 from typing import Any
 
 from raybench.experiments.parts import models, recording, reproducing, surroundings
-from raybench.experiments.parts.deviations import DEVIATIONS
+from raybench.experiments.parts.deviations import DEVIATIONS, JUDGED
 from raybench.experiments.parts.outcome import Outcome
 from raybench.statements import Statement
 from raybench.tracking import console, report
 from raybench.tracking.console import counted
 from raybench.types import Plan
 
-_CONDITIONS = ("Judged by", "Checked by", DEVIATIONS)
+_CONDITIONS = (JUDGED, "Checked by", DEVIATIONS)
 """Footnotes that a reader needs before the numbers."""
 _TOLD_APART = (
     "id",
@@ -61,10 +61,9 @@ def page(
     )
 
 
-def conditions(remarks: Mapping[str, str]) -> str:
-    """Return the line under a report's headline: who judged, and how the run deviates."""
-    told = {name: remarks[name] for name in _CONDITIONS if name in remarks}
-    return " ".join(f"{name}: {text}." for name, text in told.items())
+def conditions(remarks: Mapping[str, str]) -> dict[str, str]:
+    """Return what stands under a report's headline: who judged, and how the run deviates."""
+    return {name: remarks[name] for name in _CONDITIONS if name in remarks}
 
 
 def _models(plan: Plan, outcome: Outcome) -> list[report.Section]:

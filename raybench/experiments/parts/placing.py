@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from raybench.config import Config, labels
-from raybench.fleet import missing_keys, name_keys
+from raybench.fleet import missing_keys, missing_token, name_keys
 from raybench.fleet.devices import OWN, address
 from raybench.statements import Statement
 from raybench.types import JUDGING, Plan
@@ -22,11 +22,11 @@ def placed(config: Config, plan: Plan) -> Plan:
 
 def _keys(plan: Plan) -> Iterator[str]:
     """Yield a note that names the environment variables that the run needs and that are not set."""
-    asked = (
+    asked = [
         replace(model, name=model.name.removesuffix(JUDGING))
         for model in (*plan.models, *plan.referees)
-    )
-    if missing := missing_keys(asked):
+    ]
+    if missing := missing_keys(asked) | missing_token(asked):
         yield Statement(
             "plan.keys",
             "the run needs environment variables that are not set: {variables}",

@@ -103,10 +103,10 @@ def _whole(state: State, width: int) -> Iterator[Any]:
     from rich.table import Table
     from rich.text import Text
 
-    told = f"{state.named}{state.done}/{state.total} {state.unit}"
+    told = state.counted
     # A time that moves shows that a long wait is not a hang.
     elapsed = duration(state.elapsed())
-    bar = _BAR + 1 if width >= _NARROW else 0
+    bar = _BAR + 1 if width >= _NARROW and state.total else 0
     left = width - _wide(told) - bar - _wide(elapsed) - 2
     facts = state.facts()
     fits = _wide(_SEPARATOR.join(facts)) <= left
@@ -114,8 +114,10 @@ def _whole(state: State, width: int) -> Iterator[Any]:
     if _wide(_SEPARATOR.join(beside)) > left:
         beside, below = [], facts
     grid = Table.grid(padding=(0, 1))
-    grid.add_column(no_wrap=True, overflow="ellipsis")
-    cells: list[Any] = [Text(told, "bold")]
+    cells: list[Any] = []
+    if told:
+        grid.add_column(no_wrap=True, overflow="ellipsis")
+        cells.append(Text(told, "bold"))
     if bar:
         grid.add_column(width=_BAR)
         cells.append(ProgressBar(total=max(state.total, 1), completed=min(state.done, state.total)))

@@ -245,8 +245,15 @@ class State:
     def line(self) -> str:
         """Return the whole state as one plain line."""
         share = f" ({self.done / self.total:.0%})" if self.total else ""
-        told = f"{self.named}{self.done}/{self.total} {self.unit}{share}"
-        return " · ".join([told, *self.facts(), f"{duration(self.elapsed())} so far"])
+        told = [f"{self.counted}{share}"] if self.counted else []
+        return " · ".join([*told, *self.facts(), f"{duration(self.elapsed())} so far"])
+
+    @property
+    def counted(self) -> str:
+        """Return the title and how many units are done; no units where there are none at all."""
+        if not self.total:
+            return self.named.rstrip(": ")
+        return f"{self.named}{self.done}/{self.total} {self.unit}"
 
     def course(self) -> str:
         """Return the stages so far with the time that each took, or '' where none took any."""

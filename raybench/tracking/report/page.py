@@ -92,14 +92,15 @@ def parts(
     of: str = "model",
     units: Units | None = None,
     answer: str = "",
-    conditions: str = "",
+    conditions: Mapping[str, str] = MappingProxyType({}),
     remarks: Mapping[str, str] = MappingProxyType({}),
     back: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[str]:
     """Yield the page's HTML in parts, which need not be in memory together.
 
     Why a column has no number for any model is said below the table. `of` is what the leaderboard's
-    lines are, `answer` what is said before it, `conditions` who judged and how the run deviates.
+    lines are, `answer` what is said before it, `conditions` who judged and how the run deviates,
+    by short names: one that is a section's title is a link to it.
     `remarks` are further footnotes, by short names, as leaderboard.md has them. `back` are the
     pages that this one is a part of, and where they lie from here. `units` can be opened one by
     one: their list stands before their bodies, so that it can be used before these are read.
@@ -120,7 +121,8 @@ def parts(
         "answer": answer,
         "conditions": conditions,
         "back": back,
-        "sections": dict(_addressed(sections)),
+        "sections": (addressed := dict(_addressed(sections))),
+        "addresses": {section.title: address for address, section in addressed.items()},
         "run": run,
         "beside": _BESIDE,
     }

@@ -72,7 +72,7 @@ def test_a_chamber_is_shown_and_noted_in_one_line() -> None:
 
 def test_without_a_chamber_nothing_is_noted() -> None:
     outcome = concluded(journal(30), Settings(EIGHT), Kept(0))
-    assert {*outcome.notes} == {"Deviations"}
+    assert {*outcome.notes} == {"Judged by", "Deviations"}
     found = {section.title: section for section in outcome.sections}
     assert code(found["Echo chambers"].text) == "echoes.none"
     assert validation.TITLE not in found

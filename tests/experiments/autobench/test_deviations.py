@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from peerage import journal
-from statements import codes, the
+from statements import codes, the, values
 
 from raybench import cli
 from raybench.autobench.settings import Settings
@@ -36,7 +36,7 @@ def test_the_papers_protocol_deviates_in_nothing() -> None:
     assert deviations(papers) == ()
     assert not section(()).table
     notes = autobench.plan(papers).notes
-    the("plan.protocol", notes)
+    assert the("deviation.none", notes)["scope"] == ""
     assert "deviation.named" not in codes(it for it in notes if isinstance(it, Statement))
 
 
@@ -99,6 +99,14 @@ def test_of_given_tasks_nothing_is_said_of_how_tasks_are_posed(tmp_path: Path) -
     assert [it.setting for it in found] == ["autobench.tasks"]
 
 
+def test_who_judges_is_told() -> None:
+    settings = Settings(("a", "b", "c"), judges=("j",))
+    outcome = concluded(journal(settings, 8), settings, Kept(0))
+    assert outcome.about["judges"] == ["j"]
+    told = values(outcome.notes["Judged by"])
+    assert (told["panel"], told["own"]) == (["j"], [])
+
+
 def test_results_and_report_name_them() -> None:
     settings = Settings(("a", "b", "c"))
     found = deviations(config())
@@ -112,6 +120,9 @@ def test_results_and_report_name_them() -> None:
         "autobench.constrained_ratings": True,
     }
     assert all(it["source"] and it["text"] for it in told)
-    assert all(it["setting"] in page.conditions(outcome.notes) for it in told)
+    line = page.conditions(outcome.notes)["Deviations"]
+    assert values(line)["settings"].split(", ") == [it["setting"] for it in told]
+    assert outcome.about["judges"] == ["a", "b", "c"]
+    assert values(outcome.notes["Judged by"])["own"] == ["a", "b", "c"]
     (table,) = (it.table for it in outcome.sections if it == section(found))
     assert table and [row[0] for row in table.rows] == [it.setting for it in found]

@@ -138,6 +138,9 @@ def test_results_name_what_deviates_from_the_source(finished: Path) -> None:
     above = (run / "report.html").read_text(encoding="utf-8").partition("<table")[0]
     board = (run / "leaderboard.md").read_text(encoding="utf-8")
     assert all(setting in above and setting in board for setting in told)
+    assert sorted(results["run"]["judges"]) == sorted(results["models"])
+    assert "Judged by" in above and "Judged by" in board
+    assert '<a href="#deviations">' in above
 
 
 def test_transcripts_are_what_people_of_the_game_read(finished: Path) -> None:

@@ -41,6 +41,10 @@ def test_another_judge_than_the_papers_is_a_deviation() -> None:
     assert deviating(hle.plan(configured(its)).notes) == {}
 
 
+def test_scores_over_less_than_all_replies_are_a_deviation() -> None:
+    assert beside_the_judge(configured("accept_failures=true")) == {"hle.accept_failures": True}
+
+
 def test_the_plan_says_what_is_asked_and_who_judges() -> None:
     plan = hle.plan(configured("repeats=2"))
     told = describe(plan)
@@ -63,7 +67,7 @@ def test_the_first_of_the_rosters_judges_judges_by_default() -> None:
     judges = "roster.judges=[{name: j, engine: simulated}, {name: k, engine: simulated}]"
     config = configured(judges)
     assert config.hle.judges == ["j"]
-    assert the("plan.judged", hle.plan(config).notes)["first"]
+    assert the("plan.judged", hle.plan(config).notes)["default"] == "j"
     suite = configured(judges, experiment="suite")
     assert (suite.index.judges, suite.index.checker, suite.hle.judges) == (["j"], "j", ["j"])
     with refused("setting.missing", "hle.judges", kind=ConfigurationError):

@@ -20,6 +20,7 @@ from raybench import benchmarks, cli, sandbox
 from raybench.config import Config
 from raybench.errors import Code, ConfigurationError, RunFailed
 from raybench.experiments import index
+from raybench.experiments.parts.deviations import METHODOLOGY
 from raybench.experiments.parts.placing import placed
 from raybench.experiments.parts.questions import conditions
 from raybench.experiments.parts.questions.referees import others_of
@@ -191,16 +192,16 @@ def test_the_first_of_the_rosters_judges_judges_and_checks_and_the_plan_says_so(
     config = configured(*two)
     assert (config.index.judges, config.index.checker) == (["j"], "j")
     notes = coded(*two)
-    assert (notes["plan.judged"]["judges"], notes["plan.judged"]["first"]) == ("j", True)
-    assert (notes["plan.checked"]["checker"], notes["plan.checked"]["first"]) == ("j", True)
+    assert (notes["plan.judged"]["judges"], notes["plan.judged"]["default"]) == ("j", "j")
+    assert (notes["plan.checked"]["checker"], notes["plan.checked"]["default"]) == ("j", "j")
     plan = index.plan(configured("data=samples", "limit=2", *two))
     told = {"index.judges": ["j"], "index.checker": "j"}
     assert deviating(plan.notes) == told, "the methodology has other models"
     assert {it.name for it in plan.referees} == {"j", "j (judge)"}
     assert values(plan.calls)["others"] == ["the checker", "the judge"]
     other = coded(*two, "judges=[k]", "checker=k")
-    assert (other["plan.judged"]["judges"], other["plan.judged"]["first"]) == ("k", False)
-    assert (other["plan.checked"]["checker"], other["plan.checked"]["first"]) == ("k", False)
+    assert (other["plan.judged"]["judges"], other["plan.judged"]["default"]) == ("k", "j")
+    assert (other["plan.checked"]["checker"], other["plan.checked"]["default"]) == ("k", "j")
 
 
 def test_none_can_be_asked_for_and_the_plan_says_what_that_costs() -> None:
@@ -251,6 +252,46 @@ def test_a_plan_needs_no_key_and_names_the_variables_that_are_not_set(
         "B_KEY",
         "OPENAI_API_KEY",
     ]
+
+
+def test_a_plan_names_the_token_that_gated_weights_and_questions_need(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
+    monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *_, **__: None)
+    model = "roster.models=[{name: l, weights: meta-llama/Llama-3.1-8B}, {name: q, weights: Q/q}]"
+    config = configured("data=samples", "benchmarks=[mmlu_pro]", model)
+    notes = placed(config, index.plan(config)).notes
+    assert the("plan.keys", notes)["missing"] == {"HF_TOKEN": ["l"]}
+    gated = index.plan(configured("benchmarks=[hle,gpqa_diamond]", "checker=null"))
+    assert the("plan.gated_questions", gated.notes)["names"] == ["hle", "gpqa_diamond"]
+    assert (code(gated.calls), gated.units) == ("plan.unknown_calls", 0)
+    assert the("plan.judged", gated.notes)["benchmarks"] == "hle"
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: "t")
+    assert not [it for it in placed(config, index.plan(config)).notes if "HF_TOKEN" in it]
+
+
+@pytest.mark.usefixtures("known_python")
+def test_the_plan_says_why_there_are_more_questions_than_the_limit() -> None:
+    asked = "benchmarks=[mmlu_pro,multilingual_mmlu,scicode]"
+    plan = index.plan(configured("data=samples", asked, "limit=3", "sandbox.backend=unsafe"))
+    told = {
+        it.values["benchmark"]: (it.values["questions"], bool(it.values["kinds"]))
+        for it in plan.notes
+        if isinstance(it, Statement) and it.code == "plan.asked"
+    }
+    assert told == {"mmlu_pro": (3, False), "multilingual_mmlu": (24, True), "scicode": (5, True)}
+
+
+def test_languages_that_the_multilingual_index_lacks_are_told(tmp_path: Path) -> None:
+    asked = ("benchmarks=[multilingual_mmlu,mgsm]", "languages=[en,de]")
+    lacking = "bn, es, fr, ja, sw, zh"
+    config = configured("data=samples", *asked)
+    told = the("plan.languages", index.plan(config).notes)["languages"]
+    assert sorted(told.split(", ")) == sorted(lacking.split(", "))
+    footnotes = conditions.narrowed(config, prepared(config, tmp_path))
+    assert values(footnotes["Languages"])["languages"] == told
+    assert "plan.languages" not in coded("benchmarks=[mmlu_pro]", "languages=[en]")
 
 
 def test_who_has_nothing_to_judge_or_check_is_not_asked_and_needs_no_key(
@@ -309,10 +350,58 @@ def test_another_sampling_than_the_methodologys_is_a_deviation(
     assert deviations == {"sampling": told}
 
 
-def test_the_letters_of_a_questions_own_options_are_a_deviation() -> None:
-    def named(*overrides: str) -> dict[str, Any]:
-        return deviating(index.plan(configured("data=samples", *overrides)).notes)
+def named(*overrides: str) -> dict[str, Any]:
+    return deviating(index.plan(configured("data=samples", *overrides)).notes)
 
+
+ENDPOINT = (
+    "roster.models=[{name: e, engine: openai, weights: w, "
+    "options: {base_url: 'http://127.0.0.1:1/v1'%s}}]"
+)
+
+
+@pytest.mark.usefixtures("known_python")
+def test_scores_over_less_than_all_replies_or_benchmarks_are_a_deviation() -> None:
+    assert named("benchmarks=[mgsm]", "accept_failures=true") == {"index.accept_failures": True}
+    # One benchmark of three in the Intelligence Index; the Multilingual Index is whole.
+    assert named("benchmarks=[mmlu_pro]", "partial=true") == {"index.partial": True}
+    assert "index.partial" not in named("partial=true"), "all benchmarks are asked"
+    some = named("partial=true", "languages=[en]")
+    assert some["index.partial"] is True
+
+
+def test_fewer_tries_are_a_deviation_where_endpoints_are_asked() -> None:
+    fewer = ("benchmarks=[mmlu_pro]", "fleet.endpoint_attempts=2", "fleet.endpoint_deadline_s=60")
+    asked = named(ENDPOINT % "", *fewer)
+    assert asked == {"fleet.endpoint_attempts": 2, "fleet.endpoint_deadline_s": 60}
+    assert named(*fewer) == named(ENDPOINT % "", fewer[0]) == {}
+    judge = "roster.judges=" + (ENDPOINT % "").partition("=")[2]
+    assert "fleet.endpoint_attempts" in named("benchmarks=[hle]", judge, *fewer[1:])
+
+
+def test_a_models_own_sampling_is_a_deviation() -> None:
+    hot = ENDPOINT % ", extra_body: {temperature: 0.7}"
+    short = "roster.models=[{name: s, engine: simulated, sampling: {max_tokens: 9}}]"
+    for roster, model in ((hot, "e"), (short, "s")):
+        assert list(named("benchmarks=[mmlu_pro]", roster)["roster.models[].sampling"]) == [model]
+    reasoning = short.replace("simulated,", "simulated, reasoning: true,")
+    assert named("benchmarks=[mmlu_pro]", reasoning) == {}
+    assert named("benchmarks=[mmlu_pro]", short, "max_tokens=9") == {"index.max_tokens": 9}
+
+
+def test_as_many_repeats_as_the_methodology_has_are_no_deviation() -> None:
+    assert named("benchmarks=[mmlu_pro]", "repeats=1") == {}
+    assert named("benchmarks=[mmlu_pro]", "repeats=2") == {"index.repeats": 2}
+
+
+def test_without_a_deviation_the_plan_says_so_and_which_questions_are_asked() -> None:
+    plan = index.plan(configured("data=samples", "benchmarks=[mmlu_pro]", "limit=3"))
+    told = the("deviation.none", plan.notes)
+    assert told["source"] == METHODOLOGY
+    assert all(it in told["scope"] for it in ("data", "index.benchmarks", "index.limit"))
+
+
+def test_the_letters_of_a_questions_own_options_are_a_deviation() -> None:
     told = {"index.letters": "listed"}
     assert named("benchmarks=[mmlu_pro,gpqa_diamond]", "letters=listed") == told
     assert named("benchmarks=[mmlu_pro]") == {}
@@ -349,7 +438,7 @@ def test_another_python_than_the_methodologys_is_a_deviation(
         assert deviating(index.plan(config).notes) == ({"sandbox.python": version} if told else {})
         with shards.scratch() as folder:
             results = conditions.listed_deviations(config, prepared(config, folder))
-        named = [(it["setting"], it["given"]) for it in results.get("deviations", ())]
+        named = [(it["setting"], it["given"]) for it in results["deviations"]]
         assert named == [("sandbox.python", version)] * told
 
 

@@ -76,6 +76,15 @@ def test_models_are_told_of_every_few_minutes_and_only_where_there_is_something(
     assert about.startswith("  bad\ufffd[2J ") and re.findall(r"\d+", about)[1:] == ["40", "50"]
 
 
+def test_where_there_are_no_units_none_are_counted() -> None:
+    clock, stream = Clock(), io.StringIO()
+    state = State(0, "units", clock=clock)
+    state.stage("preparing")
+    Plain(state, stream, clock=clock).start()
+    (line,) = stream.getvalue().splitlines()
+    assert line.split(" · ")[0] == "preparing" and "unit" not in line
+
+
 def test_the_last_lines_say_what_took_how_long() -> None:
     clock, stream = Clock(), io.StringIO()
     state = State(2, "units", clock=clock)

@@ -124,7 +124,7 @@ def test_a_finished_run_has_no_time_left(clock: Clock) -> None:
     clock.now += 5
     progress.advance()
     assert progress.eta() is None
-    assert Progress(0, "units", clock=clock).line().startswith("0/0 units · ")
+    assert "unit" not in Progress(0, "units", clock=clock).line()
 
 
 def test_words_go_above_the_progress_and_control_characters_nowhere(

@@ -6,6 +6,7 @@ from typing import Any
 
 from raybench.benchmarks.parts.hle import metrics
 from raybench.benchmarks.parts.hle.exam import Exam
+from raybench.experiments.parts.deviations import JUDGED
 from raybench.experiments.parts.questions.view import View
 from raybench.tracking.report import Section, Table
 from raybench.types import JUDGING
@@ -74,7 +75,7 @@ def notes(exam: Exam, models: Sequence[str], judges: Sequence[str]) -> dict[str,
     if own:
         verb = "judges itself" if len(own) == 1 else "judge themselves"
         told += f"; {' and '.join(own)} {verb} among others"
-    found = {"Judged by": told}
+    found = {JUDGED: told}
     if credulous := [told for name in judges if (told := _doubtful(exam, models, name))]:
         found["Doubtful"] = "; ".join(credulous)
     return found

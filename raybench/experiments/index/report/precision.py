@@ -13,6 +13,8 @@ from raybench.types import reason_of
 
 _CLAIMED = "intelligence"
 """The index of which the methodology claims ±1 %."""
+_FINE, _COARSE = 2, 10
+"""From these percentages on a half-width has one digit after the point, and none."""
 
 
 def section(view: View) -> Section:
@@ -132,4 +134,10 @@ def _range(ordered: Sequence[str]) -> str:
 
 
 def _percent(half_width: float) -> str:
-    return f"±{100 * half_width:.{0 if half_width == summary.TARGET else 2}f} %"
+    """Return ±1 % for the target, else two digits or more that mean something."""
+    percent = 100 * half_width
+    if half_width == summary.TARGET:
+        digits = 0
+    else:
+        digits = 2 if percent < _FINE else 1 if percent < _COARSE else 0
+    return f"±{percent:.{digits}f} %"

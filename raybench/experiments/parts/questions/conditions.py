@@ -1,14 +1,20 @@
 """How it was asked: the questions, the models and the settings, for whoever does it again."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from raybench import benchmarks
 from raybench.config import Config
-from raybench.experiments.parts.deviations import DEVIATIONS, Deviation, note, section
+from raybench.experiments.parts.deviations import DEVIATIONS, Deviation, note, planned, section
 from raybench.experiments.parts.questions import referees
 from raybench.experiments.parts.questions.deviations import deviations as named
-from raybench.experiments.parts.questions.deviations import other_letters, other_sampling
+from raybench.experiments.parts.questions.deviations import (
+    lacking_languages,
+    other_letters,
+    other_sampling,
+    scope,
+    source_of,
+)
 from raybench.experiments.parts.questions.exam_remarks import remarks
 from raybench.experiments.parts.reproducing import publishable
 from raybench.pipeline.datasets import Dataset, Prepared
@@ -119,7 +125,7 @@ def deviations(config: Config, data: Prepared) -> dict[str, Any]:
         "own_system_prompts": _prompted(config),
         "judge_role": conf.judge_role if referees.role_deviates(config, data) else None,
         "letters": other_letters(config, data),
-        "sampling": other_sampling(config),
+        "sampling": other_sampling(config, data),
         "judge_chars": conf.judge_chars if referees.bounded_judges(config, data) else None,
         "without_system_role": config.hle.without_system_role if prepended(config) else None,
     }
@@ -132,15 +138,18 @@ def named_deviations(config: Config, data: Prepared) -> tuple[Deviation, ...]:
 
 
 def listed_deviations(config: Config, data: Prepared) -> dict[str, Any]:
-    """Return these settings as results.json lists them, if any deviates."""
-    found = [it.to_json() for it in named_deviations(config, data)]
-    return {"deviations": found} if found else {}
+    """Return these settings as results.json lists them; an empty list where none deviates."""
+    return {"deviations": [it.to_json() for it in named_deviations(config, data)]}
 
 
-def deviations_section(config: Config, data: Prepared) -> list[Section]:
-    """Return the section that says how each setting deviates, if any does."""
-    found = named_deviations(config, data)
-    return [section(found, "Deviations from the source")] if found else []
+def planned_deviations(config: Config, data: Prepared) -> Iterator[str]:
+    """Yield these settings as lines of a plan, or that there are none."""
+    yield from planned(named_deviations(config, data), source_of(config), scope(config, data))
+
+
+def deviations_section(config: Config, data: Prepared) -> Section:
+    """Return the section that says how each setting deviates."""
+    return section(named_deviations(config, data), source_of(config))
 
 
 def thinking_note(config: Config, data: Prepared) -> Statement | None:
@@ -179,16 +188,32 @@ def narrowed(config: Config, data: Prepared) -> dict[str, str]:
         "Left out": "; ".join(f"{name}: {why}" for name, why in data.left_out.items()),
     }
     told = {name: text for name, text in found.items() if text}
-    return told | referees.remarks(config, data) | remarks(config, data)
+    return told | lacking(config, data) | referees.remarks(config, data) | remarks(config, data)
+
+
+def lacking(config: Config, data: Prepared) -> dict[str, Statement]:
+    """Return what plan and report say of languages that the Multilingual Index lacks."""
+    languages = lacking_languages(data)
+    if not languages or Terms.of(config).section != "index":
+        return {}
+    told = "covers only the others" if config.index.partial else "is not computed"
+    return {
+        "Languages": Statement(
+            "plan.languages",
+            "the Multilingual Index {told}, as not all benchmarks are asked in {languages} "
+            "(index.languages)",
+            told=told,
+            languages=", ".join(languages),
+        )
+    }
 
 
 def closing(config: Config, data: Prepared, reused: int, units: int) -> dict[str, str]:
     """Return the last footnotes: who checked, how the run deviates, what was in the cache."""
-    deviating = named_deviations(config, data)
+    deviating = note(named_deviations(config, data), source_of(config), scope(config, data))
     return {
         **referees.checked_by(config, data),
-        # Without any nothing is said: a limit or a subset is no deviation, and yet not the whole.
-        **({DEVIATIONS: note(deviating)} if deviating else {}),
+        DEVIATIONS: deviating,
         **({"From cache": _reused(config, reused, units)} if units else {}),
     }
 

@@ -4,12 +4,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from raybench import benchmarks
+from raybench.benchmarks.parts import indices
 from raybench.benchmarks.parts.choices import MultipleChoice
-from raybench.config import Config, HleScreenConf
-from raybench.experiments.parts.deviations import Deviation
+from raybench.benchmarks.parts.contract import INDEX_LANGUAGES
+from raybench.config import Config, FleetConf, HleScreenConf
+from raybench.experiments.parts.deviations import HLE_PAPER, METHODOLOGY, Deviation
 from raybench.experiments.parts.questions import referees
 from raybench.pipeline.datasets import Prepared
-from raybench.pipeline.terms import Terms, prepended, with_own_prompts
+from raybench.pipeline.sources import SAMPLES
+from raybench.pipeline.terms import Terms, models_of, prepended, with_own_prompts
 from raybench.sandbox import Settings, places
 
 _SAMPLING: dict[str, tuple[Any, str, str]] = {
@@ -28,18 +31,25 @@ _JUDGE = {
 """Who judges HLE in the methodology, and in HLE's paper."""
 
 
-def other_sampling(config: Config) -> dict[str, Any]:
+def source_of(config: Config) -> str:
+    """Return what the run is held against."""
+    return METHODOLOGY if Terms.of(config).section == "index" else HLE_PAPER
+
+
+def other_sampling(config: Config, data: Prepared) -> dict[str, Any]:
     """Return the settings by which the index samples otherwise than the methodology."""
     conf = Terms.of(config).conf
     if Terms.of(config).section != "index":
         return {}
     given = {name: getattr(conf, name) for name in _SAMPLING}
+    if all(benchmarks.load(name).repeats == conf.repeats for name in data.names):
+        given["repeats"] = None  # it is what the methodology has
     return {name: value for name, value in given.items() if value != _SAMPLING[name][0]}
 
 
 def other_letters(config: Config, data: Prepared) -> str | None:
     """Return which letters prompts name if those are others than the methodology's."""
-    letters, asked = Terms.of(config).letters, [benchmarks.load(part.benchmark) for part in data]
+    letters, asked = Terms.of(config).letters, [benchmarks.load(name) for name in data.names]
     named = any(isinstance(it, MultipleChoice) and it.letters for it in asked)
     return letters if named and letters != "all" else None
 
@@ -48,7 +58,7 @@ def deviations(config: Config, data: Prepared) -> Iterator[Deviation]:
     """Yield all deviations from the source."""
     terms = Terms.of(config)
     section, conf = terms.section, terms.conf
-    for name, value in other_sampling(config).items():
+    for name, value in other_sampling(config, data).items():
         _, source, told = _SAMPLING[name]
         text = "each model's own temperature" if value is None else told.format(value)
         yield Deviation(f"{section}.{name}", value, source, text)
@@ -77,8 +87,16 @@ def deviations(config: Config, data: Prepared) -> Iterator[Deviation]:
     if judge := referees.other_judge(config, data):
         text = f"HLE is judged by {judge}"
         yield Deviation(f"{section}.judges", [*conf.judges], _JUDGE[section], text)
+    if conf.accept_failures and section != "hle_screen":
+        text = "replies that never came, or got no grade, are left out of the scores"
+        source = "all questions count"
+        if section == "index":
+            source = "results with persistent failures are not published"
+        yield Deviation(f"{section}.accept_failures", True, source, text)
     if section == "index":
+        yield from _models(config)
         yield from _lacking(config, data)
+        yield from _tries(config, data)
     if any(benchmarks.load(part.benchmark).sandboxed for part in data):
         version = places.python_of(sandbox_of(config)).version
         if not version.startswith(f"{_PYTHON}."):
@@ -93,7 +111,74 @@ def sandbox_of(config: Config) -> Settings:
     return Settings(conf.backend, conf.python, conf.scientific_python, pinned=True)
 
 
+def lacking_languages(data: Prepared) -> list[str]:
+    """Return the languages of the Multilingual Index that a benchmark of it is not asked in."""
+    several = [it for it in data if len(benchmarks.load(it.benchmark).languages) > 1]
+    return [name for name in INDEX_LANGUAGES if any(name not in it.by_language for it in several)]
+
+
+def scope(config: Config, data: Prepared) -> list[str]:
+    """Return the settings by which only some of the source's questions are asked, or others."""
+    terms = Terms.of(config)
+    section, conf = terms.section, terms.conf
+    of_index = section == "index"
+    every = {name for index in indices.INDICES for name in indices.constituents(index)}
+    found = {
+        "data": any(part.origin == SAMPLES for part in data),
+        f"{section}.benchmarks": of_index and not every <= {*terms.benchmarks},
+        f"{section}.languages": of_index and bool(lacking_languages(data)),
+        f"{section}.images": not of_index and not terms.images,
+        f"{section}.limit": conf.limit is not None,
+        f"{section}.subset": bool(conf.subset),
+    }
+    return [name for name, narrows in found.items() if narrows]
+
+
+def _models(config: Config) -> Iterator[Deviation]:
+    """Yield how models are sampled otherwise by their own settings in the roster."""
+    conf, found = config.index, dict[str, str]()
+    for model in models_of(config):
+        heat, most = model.drawn_with["temperature"], model.drawn_with["max_tokens"]
+        other = []
+        if conf.temperature is not None and heat != conf.temperature:
+            other.append("its endpoint's temperature" if heat is None else f"temperature {heat:g}")
+        if not model.reasoning and most is not None and most != conf.max_tokens:
+            other.append(f"at most {most:,} tokens")
+        if other:
+            found[model.name] = " and ".join(other)
+    if found:
+        text = "; ".join(f"{name} has {own}" for name, own in found.items())
+        source = "temperature 0 and at most 4,096 tokens for models that do not reason"
+        yield Deviation("roster.models[].sampling", found, source, text)
+
+
+def _tries(config: Config, data: Prepared) -> Iterator[Deviation]:
+    """Yield which limits of tries are lower, where models at endpoints are asked."""
+    asked = (*models_of(config), *referees.others_of(config, data))
+    if not any(model.engine == "openai" for model in asked):
+        return
+    fleet, usual, source = config.fleet, FleetConf(), "up to 30 tries of a failed call"
+    if fleet.endpoint_attempts < usual.endpoint_attempts:
+        text = f"endpoints have {fleet.endpoint_attempts} tries for a request"
+        yield Deviation("fleet.endpoint_attempts", fleet.endpoint_attempts, source, text)
+    if fleet.endpoint_deadline_s < usual.endpoint_deadline_s:
+        text = f"endpoints have {fleet.endpoint_deadline_s:g} s for all tries of a request"
+        yield Deviation("fleet.endpoint_deadline_s", fleet.endpoint_deadline_s, source, text)
+
+
+def _partial(config: Config, data: Prepared) -> bool:
+    """Tell whether an index is made of a part of its benchmarks or languages."""
+    asked = {*data.names}
+    parts = [{*indices.constituents(index)} for index in indices.INDICES]
+    some = any(asked & of and not of <= asked for of in parts)
+    return config.index.partial and (some or bool(lacking_languages(data)))
+
+
 def _lacking(config: Config, data: Prepared) -> Iterator[Deviation]:
+    if _partial(config, data):
+        text = "indices are made of the benchmarks and languages at hand"
+        source = "an index is made of all its benchmarks"
+        yield Deviation("index.partial", True, source, text)
     checker = referees.checker_of(config, data)
     if not config.index.judges and any(benchmarks.load(it).judged for it in data.left_out):
         text = "HLE is left out, because no model judges it"
@@ -103,6 +188,6 @@ def _lacking(config: Config, data: Prepared) -> Iterator[Deviation]:
     ):
         text = f"no model checks {' and '.join(named)}: the script alone decides"
         if checker:
-            text = f"{' and '.join(named)} are checked by {checker.name}"
+            text = f"{checker.name} checks {' and '.join(named)}"
         source = f"Llama 3.3 70B checks what the script does not mark right, as in {_JUDGES}"
         yield Deviation("index.checker", config.index.checker, source, text)

@@ -25,12 +25,12 @@ _JUDGES_ITS = {True: "judges its", False: "judge their"}
 
 def is_judged(data: Prepared) -> bool:
     """Tell whether any reply takes a judge."""
-    return any(benchmarks.load(part.benchmark).judged for part in data)
+    return any(benchmarks.load(name).judged for name in data.names)
 
 
 def checked_benchmarks(data: Prepared) -> list[str]:
     """Return the benchmarks whose answers go to a checker where the script finds them not right."""
-    return [part.benchmark for part in data if benchmarks.load(part.benchmark).checked]
+    return [name for name in data.names if benchmarks.load(name).checked]
 
 
 def checker_of(config: Config, data: Prepared) -> ModelSpec | None:
@@ -94,14 +94,12 @@ def plan_notes(config: Config, data: Prepared) -> list[Statement]:
                 checker=checker.name,
                 itself=", its own answers too" if itself else "",
                 own=itself,
-                why=f"; it is the first of roster.judges ({section}.checker=NAME chooses another, "
-                "null none)"
-                if checker.name == first
-                else "",
-                first=checker.name == first,
+                why=f"; {section}.checker=NAME chooses another, null none"
+                + (f"; by default it is {first}, the first of roster.judges" if first else ""),
+                default=first,
             )
         )
-    if named := [part.benchmark for part in data if benchmarks.load(part.benchmark).judged]:
+    if named := [name for name in data.names if benchmarks.load(name).judged]:
         names, judges = [model.name for model in config.roster.models], terms.conf.judges
         own = [name for name in judges if name in names]
         notes.append(
@@ -114,12 +112,11 @@ def plan_notes(config: Config, data: Prepared) -> list[Statement]:
                 itself=f" ({' and '.join(own)} also {_JUDGES_ITS[len(own) == 1]} own replies)"
                 if own
                 else "",
-                why=f"; it is the first of roster.judges ({section}.judges=[NAME] chooses another"
-                f"{', [] leaves it out' * (section == 'index')})"
-                if judges == [first]
-                else "",
+                why=f"; {section}.judges=[NAME] chooses another"
+                + ", [] leaves it out" * (section == "index")
+                + (f"; by default it is {first}, the first of roster.judges" if first else ""),
                 own=own,
-                first=judges == [first],
+                default=first,
             )
         )
     return notes

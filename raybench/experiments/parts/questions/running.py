@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,10 @@ Prepare = Callable[[Config, Path], Prepared]
 """Reads the questions, and writes those that are asked below a folder."""
 
 
-def plan(config: Config, prepare: Prepare = prepared) -> Plan:
+_of_plan: Prepare = partial(prepared, plan=True)
+
+
+def plan(config: Config, prepare: Prepare = _of_plan) -> Plan:
     """Say what the run would do; the questions are read for that, and fetched where need be."""
     with shards.scratch() as folder:
         return planned(config, prepare(config, folder))

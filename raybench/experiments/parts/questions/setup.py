@@ -1,6 +1,7 @@
 """What is asked: the questions, of whom and with what sampling, and the plan of it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from raybench import benchmarks
@@ -13,7 +14,7 @@ from raybench.experiments.parts.questions.exam_remarks import remarks
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.pipeline import datasets
-from raybench.pipeline.datasets import Prepared, Selection
+from raybench.pipeline.datasets import Dataset, Prepared, Selection
 from raybench.pipeline.programs import Slots
 from raybench.pipeline.terms import Terms, models_of, with_own_prompts
 from raybench.sandbox import places
@@ -23,10 +24,13 @@ from raybench.tracking.plan import engine_lines, turns
 from raybench.types import ModelSpec, Plan
 
 
-def prepared(config: Config, folder: Path, read: Path | None = None) -> Prepared:
+def prepared(
+    config: Config, folder: Path, read: Path | None = None, *, plan: bool = False
+) -> Prepared:
     """Read, check and choose the questions, and say what the person should know of the choice.
 
     They are read from the folder `read` where one is given, else from where the configuration says.
+    A `plan` does without gated questions that only a token would fetch, and names it.
     """
     terms = Terms.of(config)
     chosen = [benchmarks.load(name) for name in terms.benchmarks]
@@ -50,14 +54,31 @@ def prepared(config: Config, folder: Path, read: Path | None = None) -> Prepared
     )
     asked = [benchmark for benchmark in chosen if benchmark.name not in unjudged]
     conf = config.data if read is None else DataConf(dir=str(read))
+    gated = datasets.closed(asked, conf, selection) if plan else []
+    asked = [benchmark for benchmark in asked if benchmark.name not in gated]
+    if gated and not asked:
+        return Prepared((), {}, (_gated(gated),), closed=tuple(gated))
     data = datasets.prepare(
         asked, conf, selection, folder, counted=read is None, runs_dir=Path(config.runs_dir)
     )
     data = data.without(unjudged)
+    if gated:
+        data = replace(data, notes=(_gated(gated), *data.notes), closed=tuple(gated))
     if not config.dry_run:  # a plan shows them itself
         for note in data.notes:
             console.say(f"Note: {note}")
     return data
+
+
+def _gated(names: Sequence[str]) -> Statement:
+    return Statement(
+        "plan.gated_questions",
+        "the run needs an environment variable that is not set: HF_TOKEN (for the gated questions "
+        "of {benchmarks}, whose terms have to be accepted on the hub). This plan does not count "
+        "them",
+        benchmarks=" and ".join(names),
+        names=list(names),
+    )
 
 
 def _unjudged(terms: Terms, chosen: Sequence[Benchmark]) -> dict[str, str]:
@@ -118,7 +139,7 @@ def planned(config: Config, data: Prepared) -> Plan:
     terms = Terms.of(config)
     if terms.conf.validate:
         return _self_check(config, data)
-    if not data.datasets:
+    if not data.datasets and not data.closed:
         return _without_questions(config, data)
     models = tuple(models_of(config))
     others = referees.others_of(config, data)
@@ -129,10 +150,11 @@ def planned(config: Config, data: Prepared) -> Plan:
     notes: list[str] = [
         Statement(
             "plan.asked",
-            "{benchmark}: {questions:,} question{s} × {repeats} from {origin}",
+            "{benchmark}: {questions:,} question{s}{kinds} × {repeats} from {origin}",
             benchmark=part.benchmark,
             questions=part.questions,
             s="s" * (part.questions != 1),
+            kinds=_kinds(part),
             repeats=repeats_of(config, part.benchmark),
             origin=part.origin,
         )
@@ -142,7 +164,8 @@ def planned(config: Config, data: Prepared) -> Plan:
     notes += referees.plan_notes(config, data)
     notes += filter(None, [conditions.thinking_note(config, data)])
     notes += referees.remarks(config, data).values()
-    notes += (it.named for it in conditions.named_deviations(config, data))
+    notes += conditions.planned_deviations(config, data)
+    notes += conditions.lacking(config, data).values()
     notes += remarks(config, data).values()
     if (prompted := with_own_prompts(config)) and not terms.conf.own_system_prompts:
         notes.append(
@@ -170,7 +193,21 @@ def planned(config: Config, data: Prepared) -> Plan:
     )
 
 
+def _kinds(part: Dataset) -> str:
+    """Return what more questions than were chosen belong to: problems of steps, languages."""
+    benchmark = benchmarks.load(part.benchmark)
+    found = []
+    if benchmark.chained:
+        problems = len({benchmark.cluster(row) for row in part.rows()})
+        found.append(f"the steps of {problems:,} problem{'s' * (problems != 1)}")
+    if len(part.by_language) > 1:
+        found.append(f"in {len(part.by_language)} languages")
+    return f" ({', '.join(found)})" if found else ""
+
+
 def _calls(units: int, terms: Terms, data: Prepared) -> str:
+    if not data.datasets:
+        return Statement("plan.unknown_calls", "unknown, as the questions are not at hand")
     others = ["the checker"] if terms.checker and referees.checked_benchmarks(data) else []
     if referees.is_judged(data):
         others.append("the judges" if len(terms.conf.judges) > 1 else "the judge")

@@ -87,3 +87,11 @@ def test_a_long_table_is_folded_away(models: int, folded: bool) -> None:
     units += [each for n in range(models) for each in asked("aime_2024", "Rw", model=f"m{n}")]
     section = precision.section(view(units))
     assert bool(section.folded) is folded
+
+
+@pytest.mark.parametrize(
+    ("half_width", "told"),
+    [(0.1457, "±15 %"), (0.0423, "±4.2 %"), (0.0104, "±1.04 %"), (0.01, "±1 %"), (0.0, "±0.00 %")],
+)
+def test_percentages_have_digits_that_mean_something(half_width: float, told: str) -> None:
+    assert precision._percent(half_width) == told

@@ -85,7 +85,6 @@ def test_what_came_from_the_cache_is_said_in_words() -> None:
         return conditions.closing(config, part, reused, units).get("From cache")
 
     assert cached(0, 0) is None, "nothing was asked"
-    assert "Deviations" not in conditions.closing(config, prepared(), 0, 9)
     assert code(cached(0, 9)) == "cache.none"
     some = values(cached(1200, 24840))
     assert some == {"reused": 1200, "replies": 24840, "new": 23640}
@@ -106,11 +105,12 @@ def test_system_prompts_of_the_roster_are_a_deviation_where_models_are_asked_wit
     roster = RosterConf("r", [ModelConf("a", system_prompt="Be brief."), ModelConf("b")])
     without = Config(experiment="index", roster=roster)
     assert conditions.deviations(without, prepared(PART)) == {}
-    assert "Deviations" not in conditions.closing(without, prepared(PART), 0, 1)
+    none = conditions.closing(without, prepared(PART), 0, 1)["Deviations"]
+    assert code(none) == "deviation.none" and "(data, index.benchmarks, " in values(none)["scope"]
     asked = Config(experiment="index", roster=roster, index=IndexConf(own_system_prompts=True))
     assert conditions.deviations(asked, prepared(PART)) == {"own_system_prompts": ["a"]}
     note = conditions.closing(asked, prepared(PART), 0, 1)["Deviations"]
-    assert (code(note), values(note)["settings"]) == ("deviation.some", "index.own_system_prompts")
+    assert (code(note), values(note)["settings"]) == ("deviation.few", "index.own_system_prompts")
     told = [conditions.settings(it) for it in (Config(), without, asked)]
     assert len({it.get("system prompts of the roster") for it in told}) == 3
 
