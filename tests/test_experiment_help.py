@@ -88,8 +88,8 @@ def test_wrong_values_are_all_told_with_and_without_the_help(
 
 
 def test_help_asks_for_nothing_that_only_a_run_needs(tmp_path: Path) -> None:
-    arguments = ["+experiment=hle", "roster=endpoint"]  # it has no judge
-    assert run_command(*arguments, "dry_run=true", cwd=tmp_path).returncode == 2
+    arguments = ["+experiment=hle", "roster=endpoint"]  # which takes two keys
+    assert run_command(*arguments, cwd=tmp_path).returncode == 2
     done = run_command(*arguments, "--help", cwd=tmp_path)
     assert done.returncode == 0 and not done.stderr
 

@@ -102,7 +102,7 @@ def test_which_orders_hold_is_told() -> None:
     assert " 28 pairs" in above.text
     table = orders.table
     assert table
-    assert (table.rows[0][0], table.rows[-1]) == ("m07", ("m00", "0 of 7", ""))
+    assert (table.rows[0][0], table.rows[-1]) == ("m07", ("m00", "0 of 7", "—"))
     held = sum(int(str(row[1]).split()[0]) for row in table.rows)
     assert 0 < held < 28
     assert values(orders.text) == {"held": held, "pairs": 28}
