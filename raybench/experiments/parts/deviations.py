@@ -75,7 +75,7 @@ def note(found: Sequence[Deviation], source: str, scope: Sequence[str] = ()) -> 
         )
     return Statement(
         "deviation.some",
-        "{count} deviate{s} from {source}: {settings} (see Deviations in the report)",
+        "{count} deviate{s} from {source}: {settings}",
         count=counted(found),
         settings=settings,
         source=source,
@@ -87,9 +87,10 @@ def section(found: Sequence[Deviation], source: str, text: str = "") -> Section:
     """Return the section of a report that names them all; `text` is what else is to be known."""
     told = Statement(
         "deviation.section",
-        "This run deviates from {source} in {count}.{more}",
+        "{count} deviate{s} from {source}.{more}",
         source=source,
-        count=counted(found),
+        count=counted(found).capitalize(),
+        s="s" * (len(found) <= 1),
         more=f" {text}" if text else "",
     )
     return Section(DEVIATIONS, told, table=_table(found))
