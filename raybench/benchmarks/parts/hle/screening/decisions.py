@@ -343,7 +343,7 @@ def _rejected(
             "easily found by a search, according to {reviewers}",
             reviewers=_names(finding),
         )
-    # A blank row is a pending review. A reviewer who fills in several rows leaves none of them blank.
+    # A blank row is a pending review. A reviewer may fill in several rows.
     everybody = len(rejecting) == len(first) >= asked
     if rejecting and (last or everybody):
         return Statement(
