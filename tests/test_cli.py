@@ -49,6 +49,7 @@ MISTAKES = {
         "setting.missing", "experiment", None, ("+experiment=NAME", "+experiment=autobench"),
     ),
     "chosen twice": Mistake([AUTOBENCH, AUTOBENCH], "setting.duplicate", "experiment"),
+    "two chosen": Mistake([AUTOBENCH, "+experiment=hle"], "setting.duplicate", "experiment"),
     "unknown roster": Mistake(
         [AUTOBENCH, "roster=embeded"],
         "setting.choice", "roster", "embeded", ("'embedded'", "roster=PATH.yaml"),
