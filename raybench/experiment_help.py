@@ -88,7 +88,7 @@ def without_effect(
             "{settings}: no effect on +experiment={experiment}{own}",
             settings=", ".join(given),
             experiment=name,
-            own=f", whose own settings are {', '.join(own)}" if own else "",
+            own=f". Did you mean {', '.join(own)}?" if own else "",
             meant=own,
         )
     ]
