@@ -312,7 +312,7 @@ def _run_with_hydra() -> None:
     sys.exit(worst)
 
 
-def _job(composed: "DictConfig", overrides: Sequence[str]) -> int:
+def _job(composed: "DictConfig", overrides: Sequence[str] = ()) -> int:
     """Run one job, which the command line asked for by `overrides`; return its exit code."""
     try:
         return _done(composed, overrides)
