@@ -105,7 +105,7 @@ def fingerprints(config: Mapping[str, Any], *, without: Sequence[str] = ()) -> l
     given = {name: value for name, value in leaves(config) if name in _DEFAULTED and name in stable}
     screen = {name: given.pop(name) for name in _SCREEN if name in given}
     exam = {name: value for name, value in given.items() if name.startswith("hle.")}
-    screens = ({}, screen, _SCREEN if screen else {})
+    screens: tuple[Mapping[str, Any], ...] = ({}, screen, _SCREEN if screen else {})
     forms = [{**stable, **form, **its} for form in ({}, exam, given) for its in screens]
     return list(
         dict.fromkeys(_digest(it) for form in forms for it in (_placed(form, config), form))
