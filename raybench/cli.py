@@ -12,7 +12,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast, get_type_hints
@@ -34,6 +34,8 @@ _TABLES = re.compile(
 """Settings below which anybody may name further ones."""
 _FLAGS = {"--multirun": 0, "-m": 0, "--help": 0, "-h": 0, "--config-dir": 1, "-cd": 1, "--cfg": 1}
 """Flags that stand anywhere, with the number of their values."""
+_FIRST_JUDGE = "${first_judge:}"
+"""What stands in conf/ for the first judge of the roster."""
 _WRONG = "the configuration cannot be run:"
 _UNHEARD = 141  # what a shell says of a program that SIGPIPE ended
 
@@ -85,10 +87,11 @@ def _main() -> None:
         file, rest = saved.taken(sys.argv[1:])
         if file is not None:
             named = f"+experiment={saved.experiment_of(file)}"
-            composed = saved.compose(file, at_home([named, *rest])[1:])
+            overrides = at_home([named, *rest])[1:]
+            composed = saved.compose(file, overrides)
             modes.use(_mode(composed))
             telling.keep_stdout()
-            sys.exit(_job(composed))
+            sys.exit(_job(composed, overrides))
     except RaybenchError as error:
         _stop(error)
     from hydra._internal.utils import get_args_parser
@@ -99,12 +102,17 @@ def _main() -> None:
             at = sys.argv.index(flag)
             end = at + 1 + values
             sys.argv[1:] = [*sys.argv[at:end], *sys.argv[1:at], *sys.argv[end:]]
+    wrong = list[Problem]()
     try:
         sys.argv[1:] = roster_file.taken(sys.argv[1:])
-    except RaybenchError as error:
-        _stop(error)
+    except ConfigurationError as error:
+        if not {"--help", "-h"} & {*sys.argv[1:]}:
+            _stop(error)
+        wrong += error.problems  # told after the help
+        sys.argv[1:] = [it for it in sys.argv[1:] if not it.startswith(roster_file.SETTING)]
     sys.argv[1:] = with_tables(own_roster(at_home(sys.argv[1:])))
     parser = get_args_parser()
+    parser.allow_abbrev = False  # --experiment is not short for --experimental-rerun
     parser.error = _flag_refused  # type: ignore[method-assign]
     args = parser.parse_args()
     passive = args.help or args.hydra_help or args.cfg or args.info or args.shell_completion
@@ -116,13 +124,12 @@ def _main() -> None:
         return
     try:
         _register_schema()
-        if args.help or args.cfg or args.info:  # mistakes are told in our own words
-            composed = _composed(args.overrides, args.config_dir)
-            if args.help and composed.experiment is not None:
-                _show_help(composed, args)
-                return
+        if args.help and _shows_help(args, wrong):
+            return
+        if args.cfg or args.info:  # mistakes are told in our own words
+            _composed(args.overrides, args.config_dir)
         if _is_plain(args):
-            sys.exit(_job(_told(args.overrides)))
+            sys.exit(_job(_told(args.overrides), args.overrides))
         if not passive:
             for overrides in _sweep(args.overrides) if args.multirun else [args.overrides]:
                 check(compose(overrides, args.config_dir))
@@ -296,7 +303,7 @@ def _run_with_hydra() -> None:
         from hydra.core.hydra_config import HydraConfig
         from hydra.types import RunMode
 
-        code = _job(composed)
+        code = _job(composed, HydraConfig.get().overrides.task)
         worst = max(worst, code)
         if code and (code == _INTERRUPTED or HydraConfig.get().mode == RunMode.RUN):
             sys.exit(code)  # the other jobs of a multirun go on after a failure, not after Ctrl-C
@@ -305,18 +312,19 @@ def _run_with_hydra() -> None:
     sys.exit(worst)
 
 
-def _job(composed: "DictConfig") -> int:
-    """Run one job; return its exit code."""
+def _job(composed: "DictConfig", overrides: Sequence[str] = ()) -> int:
+    """Run one job, which the command line asked for by `overrides`; return its exit code."""
     try:
-        return _done(composed)
+        return _done(composed, overrides)
     except BrokenPipeError:  # Hydra would print it with a traceback
         return _UNHEARD
 
 
-def _done(composed: "DictConfig") -> int:
+def _done(composed: "DictConfig", overrides: Sequence[str]) -> int:
     from omegaconf import OmegaConf
 
     from raybench import experiments as rooms
+    from raybench.experiment_help import without_effect
     from raybench.experiments.parts.placing import placed
     from raybench.tracking.plan import describe, to_json
 
@@ -326,10 +334,14 @@ def _done(composed: "DictConfig") -> int:
         modes.use(_mode(composed))
         config = check(composed)
         experiment = rooms.load(config.experiment or "")
+        notes = without_effect(config, map(_key, overrides), experiments())
         if config.dry_run:
             plan = placed(config, experiment.plan(config))
+            plan = replace(plan, notes=(*plan.notes, *notes))
             telling.out(describe(plan), plan=to_json(plan))
         else:
+            for note in notes:
+                telling.say(f"Note: {note}")
             resolved = cast(dict[str, Any], OmegaConf.to_container(composed, resolve=True))
             asyncio.run(_until_terminated(experiment.run(config, resolved)))
         telling.end(0)
@@ -412,7 +424,7 @@ def _register_schema() -> None:
 
 
 def _first_judge(*, _root_: "DictConfig") -> str | None:
-    """Return the name of the roster's first judge, `${first_judge:}` in conf/; None without one."""
+    """Return the name of the roster's first judge, _FIRST_JUDGE in conf/; None without one."""
     from omegaconf import OmegaConf
 
     judges = OmegaConf.select(_root_, "roster.judges", default=None) or ()
@@ -448,11 +460,35 @@ def _known_keys() -> frozenset[str]:
     return frozenset(walk(_schema(), ""))
 
 
-def _show_help(composed: "DictConfig", args: Namespace) -> None:
-    """Print the help of the experiment that is named; raise ConfigurationError for wrong settings.
+def _shows_help(args: Namespace, wrong: Sequence[Problem]) -> bool:
+    """Show the help of the experiment that is named; return False if none is.
 
-    Only what the command line sets can be wrong here: what else a run needs is not asked for yet.
+    Raise ConfigurationError after it, for `wrong` and all that the command line sets wrongly. What
+    else a run needs is not asked for yet.
     """
+    wrong = list(wrong)
+    while True:
+        try:
+            composed = _composed(args.overrides, args.config_dir)
+            break
+        except ConfigurationError as error:
+            wrong += error.problems
+            kept = [it for it in args.overrides if not _is_among(_key(it), error.problems)]
+            if kept == args.overrides:  # which of them is wrong is not known
+                kept = [it for it in kept if it.startswith("+experiment=")]
+                if kept == args.overrides and args.config_dir is None:
+                    raise
+                args.config_dir = None
+            args.overrides = kept
+    if composed.experiment is not None:
+        wrong += _show_help(composed, args)
+    if wrong:
+        raise ConfigurationError(wrong, heading=_WRONG)
+    return composed.experiment is not None
+
+
+def _show_help(composed: "DictConfig", args: Namespace) -> list[Problem]:
+    """Print the help of an experiment; return what is wrong with the values that are set."""
     from raybench.experiment_help import Shown, described
 
     name = str(composed.experiment)
@@ -461,6 +497,7 @@ def _show_help(composed: "DictConfig", args: Namespace) -> None:
     overrides = [it for it in args.overrides if not it.lstrip("+~").startswith("roster")]
     without_roster = _composed([*overrides, "roster=custom"], args.config_dir)
     chosen = roster_file.as_given(f"roster={composed.hydra.runtime.choices.roster}")
+    defaults = _section(without_roster, name, resolve=False)
     print(
         described(
             Shown(
@@ -468,6 +505,7 @@ def _show_help(composed: "DictConfig", args: Namespace) -> None:
                 experiments()[name],
                 conf_dir() / name / "default.yaml",
                 own=_section(without_roster, name),
+                by_judges=[it for it, value in defaults.items() if _FIRST_JUDGE in str(value)],
                 roster=chosen,
                 composed=_section(composed, name),
             )
@@ -477,18 +515,22 @@ def _show_help(composed: "DictConfig", args: Namespace) -> None:
     try:
         check(_without_hydra(composed), dry_run=True)
     except ConfigurationError as error:
-        if found := [it for it in error.problems if any(_concerns(it, key) for key in keys)]:
-            raise ConfigurationError(found, heading=_WRONG) from error
+        return [it for it in error.problems if any(_concerns(it, key) for key in keys)]
+    return []
 
 
-def _section(composed: "DictConfig", name: str) -> dict[str, Any]:
+def _section(composed: "DictConfig", name: str, *, resolve: bool = True) -> dict[str, Any]:
     from omegaconf import OmegaConf
 
-    return cast(dict[str, Any], OmegaConf.to_container(composed[name], resolve=True))
+    return cast(dict[str, Any], OmegaConf.to_container(composed[name], resolve=resolve))
 
 
 def _key(override: str) -> str:
     return override.lstrip("+~").partition("=")[0]
+
+
+def _is_among(key: str, wrong: Sequence[Problem]) -> bool:
+    return any(_concerns(it, key) for it in wrong if it.setting)
 
 
 def _concerns(problem: Problem, key: str) -> bool:
@@ -524,17 +566,14 @@ def _experiment_lines() -> str:
 
 def _flag_refused(message: str) -> NoReturn:
     """Say of a wrong flag what Hydra's parser says in eight lines."""
-    _stop(
-        ConfigurationError(
-            Problem(
-                "setting.syntax",
-                message,
-                fix="Settings are KEY=VALUE without dashes, for example dry_run=true; flags are "
-                "--help, --version, --multirun, --config-dir FOLDER, --from RUN/config.yaml, "
-                "--quiet, --json, --plain and --live",
-            )
-        )
+    fix = (
+        "Settings are KEY=VALUE without dashes, for example dry_run=true; flags are --help, "
+        "--version, --multirun, --config-dir FOLDER, --from RUN/config.yaml, --quiet, --json, "
+        "--plain and --live"
     )
+    if named := re.search(r"--experiment\b(?:=(\S+))?", message):
+        fix = f"write +experiment={named[1] or 'NAME'}"
+    _stop(ConfigurationError(Problem("setting.syntax", message, fix=fix)))
 
 
 def _stop(error: RaybenchError) -> NoReturn:

@@ -1,10 +1,11 @@
 """What `+experiment=NAME --help` shows: the experiment's own settings, a line each.
 
-The line of a setting is its comment in conf/NAME/default.yaml.
+The line of a setting is its comment in conf/NAME/default.yaml. Settings of other experiments have
+no effect, which a plan and a run say.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
@@ -12,13 +13,16 @@ from typing import Any
 
 import yaml
 
+from raybench.config import Config
 from raybench.statements import Statement
 
 _ALSO = {
     "autobench_ablations": ("autobench",),
+    "compiled_players": ("optimise_players",),
+    "games": ("optimise_players",),
     "games_phrasings": ("games", "optimise_players"),
     "optimise_players": ("games",),
-    "suite": ("index", "hle", "autobench", "games"),
+    "suite": ("index", "hle", "autobench", "games", "optimise_players"),
 }
 """Other experiments by whose settings an experiment goes as well."""
 _SETTING = re.compile(r"(?P<name>\w+):(?P<value>.*)")
@@ -38,6 +42,8 @@ class Shown:
     """Where the settings have their defaults and their comments."""
     own: Mapping[str, Any]
     """The values without the roster: the defaults, and what the command line sets."""
+    by_judges: Collection[str]
+    """The settings that are the first of the roster's judges unless they are set."""
     roster: str
     """The roster as it is chosen, roster=NAME."""
     composed: Mapping[str, Any]
@@ -48,7 +54,7 @@ def described(shown: Shown) -> str:
     """Return the help of an experiment."""
     comment_of = comments(shown.file.read_text(encoding="utf-8"))
     settings = sorted(shown.own, key=[*comment_of, *shown.own].index)  # in the file's order
-    lines = [_line(_assigned(it, shown.own[it]), comment_of.get(it, "")) for it in settings]
+    lines = [_line(_of_setting(it, shown), comment_of.get(it, "")) for it in settings]
     also = [f"+experiment={other} --help" for other in _ALSO.get(shown.name, ())]
     return "\n".join(
         [
@@ -64,6 +70,35 @@ def described(shown: Shown) -> str:
             "Settings of all experiments (roster, fleet, data, …): python -m raybench --help",
         ]
     )
+
+
+def without_effect(
+    config: Config, keys: Iterable[str], experiments: Collection[str]
+) -> list[Statement]:
+    """Return a note on the settings of other experiments among the keys that were given, if any."""
+    name = str(config.experiment)
+    others = {*experiments} - {name, *_ALSO.get(name, ())}
+    if not (given := [it for it in dict.fromkeys(keys) if it.partition(".")[0] in others]):
+        return []
+    meant = dict.fromkeys(it.split(".")[1] for it in given if "." in it)
+    own = [f"{name}.{it}" for it in meant if hasattr(getattr(config, name, None), it)]
+    return [
+        Statement(
+            "plan.other_experiments",
+            "{settings}: no effect on +experiment={experiment}{own}",
+            settings=", ".join(given),
+            experiment=name,
+            own=f". Did you mean {', '.join(own)}?" if own else "",
+            meant=own,
+        )
+    ]
+
+
+def _of_setting(name: str, shown: Shown) -> str:
+    """Return a setting with its value, or with words for a default that the roster decides."""
+    if name in shown.by_judges:
+        return f"{name}=<first of roster.judges>"
+    return _assigned(name, shown.own[name])
 
 
 def _of_roster(shown: Shown, settings: Sequence[str]) -> str:

@@ -43,9 +43,11 @@ def explain(error: Exception, overrides: Sequence[str], known_keys: Collection[s
     if match := re.search(r"issing mandatory value[\s\S]*full_key: (\S+)", text):
         message = f"{_where(text)}'{match[1]}' has no value"
         return Problem("setting.missing", message, setting=match[1], fix="give it one")
-    if match := re.search(r"(\S+) appears more than once in the final defaults list", text):
-        message, fix = f"'{match[1]}' is chosen twice", "choose it once"
-        return Problem("setting.duplicate", message, setting=match[1], fix=fix)
+    twice = r"(\S+) appears more than once in the final defaults list|Multiple values for (\S+)\. "
+    if match := re.search(twice, text):
+        group = match[1] or match[2]
+        message, fix = f"'{group}' is chosen twice", "choose it once"
+        return Problem("setting.duplicate", message, setting=group, fix=fix)
     if match := re.search(r"(\w+) is not a subclass of (\w+)", text):
         return _wrong_shape(match[1], match[2], text).prefixed(_where(text))
     if re.search(r"Cannot merge \w+ with \w+", text):

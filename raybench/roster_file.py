@@ -20,7 +20,7 @@ from raybench.reading import from_yaml
 
 SEARCHED = "hydra.searchpath="
 """The setting by which Hydra looks into further folders."""
-_SETTING = "roster="
+SETTING = "roster="
 _ENDINGS = (".yaml", ".yml")
 _DIGITS = 8
 _PREFIX = "raybench-roster-"
@@ -30,13 +30,24 @@ _GIVEN: dict[str, str] = {}
 
 def taken(arguments: Sequence[str]) -> list[str]:
     """Return the arguments with the file of a roster as a name, and where Hydra finds that."""
+    given = [it for it in arguments if it.startswith(SETTING)]
+    if len(given) > 1:
+        raise ConfigurationError(
+            Problem(
+                "setting.duplicate",
+                f"the roster is given {len(given)} times: {', '.join(given)}",
+                setting="roster",
+                given=given,
+                fix="give one. --multirun roster=A,B runs each",
+            )
+        )
     found = list[str]()
     for argument in arguments:
-        path = argument.removeprefix(_SETTING)
-        if argument.startswith(_SETTING) and path.endswith(_ENDINGS):
+        path = argument.removeprefix(SETTING)
+        if argument.startswith(SETTING) and path.endswith(_ENDINGS):
             folder, name = _copied(path)
             _GIVEN[name] = path
-            found += [f"{_SETTING}{name}", searched([folder])]
+            found += [f"{SETTING}{name}", searched([folder])]
         else:
             found.append(argument)
     return found
@@ -51,8 +62,8 @@ def searched(folders: Sequence[Path], *others: str) -> str:
 
 def as_given(argument: str) -> str:
     """Return an argument as it was given: with the file, where a name stands for one."""
-    path = _GIVEN.get(argument.removeprefix(_SETTING)) if argument.startswith(_SETTING) else None
-    return argument if path is None else f"{_SETTING}{path}"
+    path = _GIVEN.get(argument.removeprefix(SETTING)) if argument.startswith(SETTING) else None
+    return argument if path is None else f"{SETTING}{path}"
 
 
 def is_copy(folder: str) -> bool:

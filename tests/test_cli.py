@@ -18,9 +18,12 @@ from hydra._internal.hydra import Hydra
 from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 from refusals import assert_among, refusals
+from statements import values
 
 from raybench import __version__, cli
 from raybench.errors import Code, ConfigurationError
+from raybench.experiment_help import without_effect
+from raybench.experiments import autobench
 
 AUTOBENCH = "+experiment=autobench"
 
@@ -49,6 +52,7 @@ MISTAKES = {
         "setting.missing", "experiment", None, ("+experiment=NAME", "+experiment=autobench"),
     ),
     "chosen twice": Mistake([AUTOBENCH, AUTOBENCH], "setting.duplicate", "experiment"),
+    "two chosen": Mistake([AUTOBENCH, "+experiment=hle"], "setting.duplicate", "experiment"),
     "unknown roster": Mistake(
         [AUTOBENCH, "roster=embeded"],
         "setting.choice", "roster", "embeded", ("'embedded'", "roster=PATH.yaml"),
@@ -413,6 +417,84 @@ def test_an_unknown_flag_is_told_in_one_line(tmp_path: Path) -> None:
     assert "KEY=VALUE" in done.stderr
     assert "dry_run=true" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "proposed"),
+    [
+        (["--experiment=index"], "+experiment=index"),
+        (["--experiment", "index"], "+experiment="),
+        (["dry_run=true", "--experiment=games"], "+experiment=games"),
+    ],
+)
+def test_an_experiment_behind_dashes_is_proposed_with_a_plus(
+    given: list[str], proposed: str, tmp_path: Path
+) -> None:
+    done = run_command(*given, "--json", cwd=tmp_path)
+    error = json.loads(done.stdout.splitlines()[0])["error"]
+    assert (done.returncode, error["code"]) == (2, "setting.syntax")
+    assert proposed in error["fix"]
+
+
+def noted(*arguments: str, cwd: Path) -> list[str]:
+    """Return the notes of a plan."""
+    done = run_command(*arguments, "dry_run=true", "--json", cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return list(json.loads(done.stdout.splitlines()[0])["plan"]["notes"])
+
+
+@pytest.mark.parametrize(
+    ("experiment", "given", "without"),
+    [
+        ("index", ["hle.limit=2", "games.matches=3", "seed=1"], ["hle.limit", "games.matches"]),
+        ("index", ["limit=1", "seed=2", "fleet.device=cpu"], []),
+        ("autobench", ["++games.rules.chess.plies=9"], ["games.rules.chess.plies"]),
+        ("suite", ["hle.limit=2", "games.matches=9", "optimise_players.folder=x"], []),
+        ("suite", ["hle_screen.limit=2", "serve.port=9"], ["hle_screen.limit", "serve.port"]),
+        ("games", ["optimise_players.folder=x"], []),
+    ],
+)
+def test_settings_that_the_experiment_does_not_read_are_named(
+    experiment: str, given: list[str], without: list[str], tmp_path: Path
+) -> None:
+    of = ["index.benchmarks=[mgsm]", "suite.parts=[autobench,hle]"]  # which need no sandbox
+    own = [it for it in of if it.startswith(experiment)]
+    named = [f"+experiment={experiment}", "roster=simulated", "data=samples", *own, *given]
+    found = [it for it in noted(*named, cwd=tmp_path) if "no effect" in it]
+    assert len(found) == bool(without)
+    keys = [it.lstrip("+").partition("=")[0] for it in given]
+    assert [it for it in keys if any(it in note for note in found)] == without
+
+
+def test_what_a_saved_configuration_holds_of_others_is_not_named(tmp_path: Path) -> None:
+    config = cli.compose(["+experiment=autobench", "roster=simulated", "hle.limit=2"])
+    (tmp_path / "config.yaml").write_text(OmegaConf.to_yaml(config, resolve=True))
+    again = ("--from", "config.yaml")
+    assert not any("hle.limit" in it for it in noted(*again, cwd=tmp_path))
+    assert any("hle.limit" in it for it in noted(*again, "hle.limit=3", cwd=tmp_path))
+
+
+@pytest.mark.parametrize("multirun", [False, True])
+def test_a_run_begins_with_what_has_no_effect_on_it(
+    multirun: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run(*_: Any) -> None:
+        pass
+
+    monkeypatch.setattr(autobench, "run", run)
+    flags = ["--multirun"] if multirun else []
+    done = run_command(*flags, *SIMULATED, "hle.limit=2", cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("hle.limit")) == (0, 1)
+    quiet = run_command(*flags, *SIMULATED, "iterations=2", cwd=tmp_path)
+    assert (quiet.returncode, quiet.stderr) == (0, "")
+
+
+def test_the_note_on_other_experiments_settings_proposes_the_experiments_own() -> None:
+    config = cli.check(cli.compose(["+experiment=index", "roster=simulated"]), dry_run=True)
+    keys = ["hle.limit", "hle.limit", "games.matches", "limit", "serve", "experiment"]
+    (note,) = without_effect(config, keys, cli.experiments())
+    assert values(note)["settings"] == "hle.limit, games.matches, serve"
+    assert values(note)["meant"] == ["index.limit"]
 
 
 @pytest.mark.parametrize("name", ["unknown experiment", "wrong type", "impossible memory"])

@@ -1,5 +1,6 @@
 """`+experiment=NAME --help`: the experiment's own settings, a line each, or the mistake."""
 
+import json
 import re
 from dataclasses import fields
 from itertools import pairwise
@@ -97,10 +98,9 @@ def test_help_asks_for_nothing_that_only_a_run_needs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["+experiment=index", "rooster=1"], "'rooster'"),
-        (["+experiment=index", "index.limt=3"], "'index.limit'"),
-        (["+experiment=index", "limit=many"], "'index.limit'"),
         (["+experiment=indx"], "'index'"),
+        (["+experiment=indx", "roster=nofile.yaml"], "'index'"),
+        (["+experiment=index", "+experiment=hle"], "'experiment'"),
         (["experiment=index"], "+experiment=index"),
         (["roster=nope"], "'nope'"),
     ],
@@ -114,6 +114,49 @@ def test_a_mistake_beside_it_is_told_in_our_own_words(
         assert done.returncode == 2 and not done.stdout
         assert named in done.stderr
         assert "hydra" not in done.stderr.lower() and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("wrong", "settings"),
+    [
+        (["rooster=1"], ["rooster"]),
+        (["index.limt=3", "limit=many"], ["index.limit", "index.limt"]),
+        (["limt=3", "judges=[nobody]"], ["index.judges", "limt"]),
+        (["roster=nofile.yaml"], ["roster"]),
+        (["roster=nope", "index.limit=many"], ["index.limit", "roster"]),
+        (["roster=simulated", "roster=nope"], ["roster"]),
+        (["benchmarks"], ["index.benchmarks"]),
+        (["--config-dir", "nofolder"], ["--config-dir"]),
+    ],
+)
+def test_the_help_stands_before_every_mistake_where_the_experiment_is_known(
+    wrong: list[str], settings: list[str], tmp_path: Path
+) -> None:
+    given = ["+experiment=index", "temperature=0.7", *wrong]
+    for order in ([*given, "--help"], ["--help", *given]):
+        done = run_command(*order, cwd=tmp_path)
+        assert done.returncode == 2
+        assert shown(done.stdout)["limit"].startswith("null ")
+        if "--config-dir" not in wrong:  # what is right stays
+            assert shown(done.stdout)["temperature"].startswith("0.7 ")
+        told = run_command("--json", *order, cwd=tmp_path)
+        found = json.loads(told.stdout[told.stdout.index('{"') :].splitlines()[0])["error"]
+        assert sorted(it["setting"] for it in found["problems"]) == settings
+
+
+@pytest.mark.parametrize("name", ["index", "hle", "hle_screen"])
+def test_the_judge_of_the_roster_is_the_default_and_not_the_empty_list(
+    name: str, tmp_path: Path
+) -> None:
+    judged = ["judges", "checker"] if name == "index" else ["judges"]
+    plain = shown(run_command(f"+experiment={name}", "--help", cwd=tmp_path).stdout)
+    assert all(plain[it].startswith("<") and "roster.judges" in plain[it] for it in judged)
+    set_ = [f"{it}={'null' if it == 'checker' else '[]'}" for it in judged]
+    own = shown(run_command(f"+experiment={name}", *set_, "--help", cwd=tmp_path).stdout)
+    assert [own[it].split()[0] for it in judged] == [it.partition("=")[2] for it in set_]
+    others = {*plain} - {*judged}
+    assert {it: plain[it] for it in others} == {it: own[it] for it in others}
+    assert not any(plain[it].split("\n")[-1].endswith("…") for it in judged if name == "index")
 
 
 def test_a_comment_is_the_settings_own_or_that_above_it() -> None:

@@ -67,6 +67,15 @@ def test_the_command_line_takes_it_alone_in_a_sweep_and_beside_help(
     )
 
 
+@pytest.mark.parametrize("others", [["roster=small"], ["roster=small", "roster=simulated"]])
+def test_two_rosters_are_refused_and_both_named(file: Path, others: list[str]) -> None:
+    given = [f"roster={file}", *others]
+    with refused("setting.duplicate", "roster", given=given) as raised:
+        roster_file.taken(["+experiment=index", *given, "limit=2"])
+    assert all(it in str(raised.value) for it in given)
+    assert roster_file.taken(["roster=small", "+roster/judges=methodology"])
+
+
 @pytest.mark.process
 def test_a_run_says_by_which_file_it_was_asked_for(file: Path, tmp_path: Path) -> None:
     arguments = ("+experiment=autobench", f"roster={file}", "iterations=1", "tracking=none")

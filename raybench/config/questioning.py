@@ -209,8 +209,8 @@ def _exam_problems(section: str, conf: ExamConf) -> Iterator[Problem]:
             "setting.missing",
             f"{section}.judges is empty, and nothing but a judge tells whether a response is right",
             setting=f"{section}.judges",
-            fix=f"name one, or two to compare: {section}.judges=[NAME]. One that is not to be "
-            "ranked goes under roster.judges",
+            fix=f"name one, or two to compare: {section}.judges=[NAME]. By default it is the first "
+            "of roster.judges, which are not ranked",
         )
     if len(conf.judges) > 2:
         yield Problem(

@@ -34,11 +34,16 @@ _DEFAULTED: Mapping[str, Any] = {
     "index.judges": [],
     "index.checker": None,
     "hle.judges": [],
+    "hle_screen.judges": [],
 }
 """Settings that are the roster's first judge by default, and what earlier versions had instead.
 
 The fingerprint of an experiment to which they say nothing holds that.
 """
+
+
+_SCREEN: Mapping[str, Any] = {"hle_screen.judges": []}
+"""The newest of them: before, runs had what was set for their roster, or nothing."""
 
 
 class _Added(NamedTuple):
@@ -98,8 +103,10 @@ def fingerprints(config: Mapping[str, Any], *, without: Sequence[str] = ()) -> l
     """
     stable = _stable(config, without)
     given = {name: value for name, value in leaves(config) if name in _DEFAULTED and name in stable}
+    screen = {name: given.pop(name) for name in _SCREEN if name in given}
     exam = {name: value for name, value in given.items() if name.startswith("hle.")}
-    forms = (stable, stable | exam, stable | given)
+    screens: tuple[Mapping[str, Any], ...] = ({}, screen, _SCREEN if screen else {})
+    forms = [{**stable, **form, **its} for form in ({}, exam, given) for its in screens]
     return list(
         dict.fromkeys(_digest(it) for form in forms for it in (_placed(form, config), form))
     )

@@ -100,6 +100,29 @@ def test_runs_from_before_judges_were_the_rosters_are_found_where_none_is_asked(
     assert mark in fingerprints(given), "what was asked can be asked for"
 
 
+@pytest.mark.parametrize("before", [[], ["j"]], ids=["a roster's file", "a roster with settings"])
+@pytest.mark.parametrize("experiment", ["autobench", "hle", "index", "suite", "hle_screen"])
+def test_runs_from_before_a_screenings_judge_was_the_rosters_are_found(
+    experiment: str, before: list[str]
+) -> None:
+    now = by_roster(experiment, exam=True, index=True, parts=["hle", "index"])
+    now["hle_screen"] = {"judges": ["j"]}
+    idle = experiment in ("autobench", "hle_screen")
+    leaves = {
+        "experiment": experiment,
+        "suite.parts": ["hle", "index"],
+        "index.judges": [] if idle or experiment == "hle" else ["j"],
+        "index.checker": None if idle or experiment == "hle" else "j",
+        "hle.judges": [] if idle or experiment == "index" else ["j"],
+        "hle_screen.judges": before,
+    }
+    mark = hashlib.sha256(json.dumps(leaves, sort_keys=True).encode()).hexdigest()[:10]
+    assert mark in fingerprints(now)
+    other = {**now, "hle_screen": {"judges": ["k"]}}
+    same = fingerprint(other) == fingerprint(now)
+    assert same == (experiment != "hle_screen")
+
+
 @pytest.mark.parametrize(
     ("benchmarks", "letters", "same"),
     [(["mmlu_pro"], "listed", True), (["mmlu_pro"], "all", False), (["mgsm"], "all", True)],

@@ -27,6 +27,32 @@ def configured(*overrides: str) -> Config:
     return cli.check(cli.compose(cli.with_tables(cli.at_home(named))))
 
 
+JUDGES = "+roster.judges=[{name: j, engine: simulated}, {name: k, engine: simulated}]"
+
+
+@pytest.mark.parametrize("section", ["hle", "hle_screen", "index"])
+def test_the_first_of_the_rosters_judges_judges_by_default(section: str) -> None:
+    named = [f"+experiment={section}", "roster=custom", f"roster.models=[{MODELS}]", JUDGES]
+    given = [*named, "hle_screen.candidates=samples", "hle_screen.dataset=look"]
+    config = cli.check(cli.compose(given), dry_run=True)
+    assert getattr(config, section).judges == ["j"]
+    other = cli.check(cli.compose([*given, f"{section}.judges=[k]"]), dry_run=True)
+    assert getattr(other, section).judges == ["k"]
+
+
+def test_the_plan_names_the_judge_of_the_roster_and_the_default() -> None:
+    given = configured(JUDGES, "candidates=samples", "dry_run=true")
+    judged = the("plan.judged", hle_screen.plan(given).notes)
+    assert (judged["judges"], judged["default"]) == ("j", "j")
+
+
+@pytest.mark.parametrize("roster", ["embedded", "embedded_pair", "simulated"])
+def test_the_judge_of_a_roster_of_ours_is_its_first(roster: str) -> None:
+    named = ["+experiment=hle_screen", f"roster={roster}", "hle_screen.reviewed=[SHEET]"]
+    config = cli.check(cli.compose(named), dry_run=True)
+    assert config.hle_screen.judges == [config.roster.judges[0].name]
+
+
 def planned(*overrides: str) -> str:
     return describe(hle_screen.plan(configured(*overrides)))
 

@@ -126,9 +126,46 @@ def test_copies_of_a_sheet_are_read_together_whichever_row_each_reviewer_took() 
     assert state_of([ada, blank], [blank, eve]) == REJECTED
     assert state_of([ada, blank], [eve, blank]) == REJECTED
     assert state_of([ada, blank]) == REVISE
-    # The same review twice is one.
+    # The same review twice is one, and a reviewer's later word replaces the earlier one.
     assert state_of([ada, blank], [ada, blank]) == REVISE
-    assert state_of([ada, filled(1, decision="reject", reviewer="ADA ")]) == REVISE
+    assert state_of([ada, blank], [ada | {"comments": "no", "reviewer": "ADA "}, blank]) == REVISE
+    accepting = filled(1, **GOOD)
+    assert state_of([ada], [accepting]) == GOOD_SO_FAR
+    assert state_of([accepting], [ada]) == REJECTED
+    # What they wrote about another text is another review.
+    assert state_of([ada], [accepting | {"question": "another"}]) == REVISE
+
+
+def test_a_question_is_rejected_if_one_reviewer_fills_in_all_rows_with_reject() -> None:
+    ada, blank = filled(1, decision="reject", reviewer="Ada"), filled(1)
+    both = [ada, ada | {"reviewer": "ADA "}]
+    assert decided(*both)["q"].state == REJECTED
+    assert decisions(enumerate(both, start=2), enumerate([blank, blank], 2))["q"].state == REJECTED
+    assert decided(*both, blank)["q"].state == REVISE
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([(1, "reject"), (1, "")], {"by_decision": {"reject": "0"}, "blank": 1}),
+        (
+            [(1, "reject"), (1, "revise"), (1, "accept")],
+            {"by_decision": {"reject": "0", "revise": "1", "accept": "2"}, "blank": 0},
+        ),
+        ([(1, ""), (2, "accept"), (2, "revise")], {"round": 2, "blank": 0}),
+    ],
+)
+def test_a_question_to_be_revised_says_who_decided_what(
+    rows: list[tuple[int, str]], told: dict[str, Any]
+) -> None:
+    found = decided(
+        *(
+            filled(turn, decision=said, reviewer=str(number) if said else "")
+            for number, (turn, said) in enumerate(rows)
+        )
+    )["q"]
+    assert (found.state, code(found.why)) == (REVISE, "review.revise")
+    assert told.items() <= values(found.why).items()
 
 
 def test_a_sheet_that_nobody_filled_in_leaves_all_open() -> None:

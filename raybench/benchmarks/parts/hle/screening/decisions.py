@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any, Literal, Self
 
+from raybench.benchmarks.parts.hle.screening import plain
 from raybench.benchmarks.parts.hle.screening.review import SheetError
 from raybench.benchmarks.parts.hle.screening.rubric import (
     ANSWERS,
@@ -39,6 +40,11 @@ mean score of a round is below `rubric.GOOD`. rejected: by the second round, by 
 first, or for prohibited content."""
 WAITING: tuple[State, ...] = ("passed_panel", "first_round", "to_audit")
 """States in which a question needs more reviews."""
+_SAID: Mapping[str, str] = {
+    "reject": "rejected by",
+    "revise": "changes asked for by",
+    "accept": "accepted by",
+}
 _NEEDED = ("id", "round", "reviewer", *CHECKS, *GIVEN)
 _TOLD = 10
 """Mistakes that an error lists; it counts the others."""
@@ -103,7 +109,8 @@ class Filled:
 def read(*sheets: Iterable[tuple[int, Mapping[str, str]]]) -> dict[str, Filled]:
     """Return the reviews of each question, by its id, in the order of the sheets.
 
-    Raises SheetError, with the numbers of the rows, where values are none of the rubric's.
+    What a reviewer writes in a later sheet replaces what they wrote about the same text in the same
+    round. Raises SheetError, with the numbers of the rows, where values are none of the rubric's.
     """
     found: dict[str, list[tuple[Mapping[str, str], Review]]] = {}
     mistakes: list[str] = []
@@ -111,6 +118,7 @@ def read(*sheets: Iterable[tuple[int, Mapping[str, str]]]) -> dict[str, Filled]:
     asked: Counter[str] = Counter()
     for sheet in sheets:
         there: Counter[str] = Counter()
+        own: dict[str, list[tuple[Mapping[str, str], Review]]] = {}
         for number, row in sheet:
             if lacking := [repr(column) for column in _NEEDED if column not in row]:
                 mistakes.append(
@@ -123,8 +131,12 @@ def read(*sheets: Iterable[tuple[int, Mapping[str, str]]]) -> dict[str, Filled]:
             if not wrong:
                 key = row["id"].strip()
                 there[key] += _whole(row["round"]) == str(FEEDBACK)
-                reviews = found.setdefault(key, [])
+                reviews = own.setdefault(key, [])
                 reviews += [(row, _review(row))] if _is_filled(row) else []
+        for key, reviews in own.items():
+            renewed = {_by(row, review) for row, review in reviews}
+            kept = [it for it in found.get(key, ()) if _by(*it) not in renewed]
+            found[key] = [*kept, *reviews]
         asked |= there
     if mistakes:
         more = f"; and {len(mistakes) - _TOLD} more" if len(mistakes) > _TOLD else ""
@@ -132,8 +144,13 @@ def read(*sheets: Iterable[tuple[int, Mapping[str, str]]]) -> dict[str, Filled]:
     return {key: Filled(tuple(rows), asked[key]) for key, rows in found.items()}
 
 
+def _by(row: Mapping[str, str], review: Review) -> tuple[int, str, str]:
+    """Return the round and the reviewer of a row, and the text that it shows."""
+    return review.round, review.reviewer.casefold(), plain.exactly(row.get("question", ""))
+
+
 def decide(key: str, reviews: Sequence[Review], asked: int, *, searchable: bool = False) -> Decided:
-    """Return what became of a question, of whose first round `asked` reviews were wanted.
+    """Return what became of a question, whose sheet had `asked` rows of the first round.
 
     One that is potentially `searchable` is approved only once a person has searched in vain.
     """
@@ -249,12 +266,7 @@ def _state(reviews: Sequence[Review], asked: int) -> tuple[State, Statement]:
     # An approval overrules a first round that asks for changes, as long as its scores are good.
     objecting = [it for it in (last or second or first) if it.decision != "accept"]
     if objecting:
-        return "revise", Statement(
-            "review.revise",
-            "round {round}: {reviewers} asked for changes",
-            round=objecting[0].round,
-            reviewers=_names(objecting),
-        )
+        return "revise", _to_revise(last or second or first, asked)
     for turn, given in ((FEEDBACK, first), (APPROVAL, second)):
         scores = [review.score for review in given if review.score is not None]
         if scores and fmean(scores) < GOOD:
@@ -275,6 +287,26 @@ def _state(reviews: Sequence[Review], asked: int) -> tuple[State, Statement]:
         "review.first_round",
         "good scores in round 1 by {reviewers}; round 2 has to approve it",
         reviewers=_names(first),
+    )
+
+
+def _to_revise(reviews: Sequence[Review], asked: int) -> Statement:
+    """Return who decided what in the round that decides, and how many of its rows are blank."""
+    turn = reviews[0].round
+    by_decision = {
+        decision: _names(those)
+        for decision in _SAID
+        if (those := [it for it in reviews if it.decision == decision])
+    }
+    blank = max(0, asked - len(reviews)) if turn == FEEDBACK else 0
+    return Statement(
+        "review.revise",
+        "round {round}: {said}{pending}",
+        round=turn,
+        said=", ".join(f"{_SAID[decision]} {names}" for decision, names in by_decision.items()),
+        pending=f", {blank} of {asked} rows blank" if blank else "",
+        by_decision=by_decision,
+        blank=blank,
     )
 
 
@@ -311,9 +343,8 @@ def _rejected(
             "easily found by a search, according to {reviewers}",
             reviewers=_names(finding),
         )
-    # A blank row is a reviewer who has not spoken; whoever signs two rows is one reviewer.
-    spoken = {review.reviewer.casefold() for review in first}
-    everybody = len(rejecting) == len(first) and len(spoken) >= asked
+    # A blank row is a pending review. A reviewer may fill in several rows.
+    everybody = len(rejecting) == len(first) >= asked
     if rejecting and (last or everybody):
         return Statement(
             "review.rejected",

@@ -92,8 +92,9 @@ def guide(command: str) -> str:
         f"- Published or held out: the mean score of round {FEEDBACK} is {GOOD} or more, and all "
         f"reviewers of round {APPROVAL} accept it. If they give scores, their mean is {GOOD} or "
         "more, too.",
-        f"- To be revised: a reviewer writes revise, and round {APPROVAL} does not accept the "
-        "question. The author changes it as the comments say.",
+        f"- To be revised: a reviewer writes revise, or only some rows of round {FEEDBACK} say "
+        f"reject, and round {APPROVAL} does not accept the question. The author changes it as the "
+        "comments say.",
         f"- Low score: the mean score of a round is below {GOOD}. The question is not published.",
         f"- Rejected: by a reviewer of round {APPROVAL}, by all reviewers of round {FEEDBACK}, or "
         f"because a reviewer writes yes into `{PROHIBITED}`. The question is not published.",
