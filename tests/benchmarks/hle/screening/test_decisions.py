@@ -136,6 +136,12 @@ def test_copies_of_a_sheet_are_read_together_whichever_row_each_reviewer_took() 
     assert state_of([ada], [accepting | {"question": "another"}]) == REVISE
 
 
+def test_a_reviewer_of_several_rows_counts_once_in_the_mean_score() -> None:
+    twice = [filled(1, decision="accept", score="3") for _ in range(2)]
+    other = filled(1, decision="accept", score="5", reviewer="Bob")
+    assert decided(*twice, other)["q"].state == GOOD_SO_FAR
+
+
 def test_a_question_is_rejected_if_one_reviewer_fills_in_all_rows_with_reject() -> None:
     ada, blank = filled(1, decision="reject", reviewer="Ada"), filled(1)
     both = [ada, ada | {"reviewer": "ADA "}]

@@ -268,13 +268,17 @@ def _state(reviews: Sequence[Review], asked: int) -> tuple[State, Statement]:
     if objecting:
         return "revise", _to_revise(last or second or first, asked)
     for turn, given in ((FEEDBACK, first), (APPROVAL, second)):
-        scores = [review.score for review in given if review.score is not None]
-        if scores and fmean(scores) < GOOD:
+        scores: dict[str, list[int]] = {}
+        for review in given:
+            if review.score is not None:
+                scores.setdefault(review.reviewer.casefold(), []).append(review.score)
+        # A reviewer may fill in several rows, and counts once.
+        if scores and (mean := fmean(map(fmean, scores.values()))) < GOOD:
             return "low_score", Statement(
                 "review.low_score",
                 "round {round}: the mean score is {score:.3g}, below {good}",
                 round=turn,
-                score=fmean(scores),
+                score=mean,
                 good=GOOD,
             )
         if turn == FEEDBACK and not scores:
