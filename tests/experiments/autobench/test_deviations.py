@@ -92,6 +92,16 @@ def test_what_a_setting_deviates_in_is_named(given: list[str], expected: list[st
     assert named == expected
 
 
+def test_one_model_is_given_a_system_prompt_and_several_are() -> None:
+    prompt = ", system_prompt: Be strict."
+    for models, are in (
+        (MODELS.format(prompt), "is"),
+        (MODELS.format(prompt).replace("simulated}]", f"simulated{prompt}}}]"), "are"),
+    ):
+        texts = [it.text for it in deviations(config(*PAPER, models))]
+        assert the("deviation.autobench.system_prompt", texts)["are"] == are
+
+
 def test_of_given_tasks_nothing_is_said_of_how_tasks_are_posed(tmp_path: Path) -> None:
     tasks = tmp_path / "tasks.jsonl"
     tasks.write_text('{"task": "Why?"}\n')

@@ -14,6 +14,7 @@ from raybench.pipeline.datasets import Prepared
 from raybench.pipeline.sources import SAMPLES
 from raybench.pipeline.terms import Terms, models_of, prepended, with_own_prompts
 from raybench.sandbox import Settings, places
+from raybench.statements import Statement
 
 _SAMPLING: dict[str, tuple[Any, str, str]] = {
     "temperature": (0.0, "temperature 0", "temperature {:g}"),
@@ -69,10 +70,16 @@ def deviations(config: Config, data: Prepared) -> Iterator[Deviation]:
         text = "prompts name only the letters that a question has options for"
         yield Deviation(f"{section}.letters", letters, "ten letters in each prompt", text)
     if conf.own_system_prompts and (models := with_own_prompts(config)):
-        text = f"{', '.join(models)} are asked with the roster's system prompts"
+        text = Statement(
+            "deviation.system_prompts",
+            "{models} {are} asked with the roster's system prompts",
+            models=", ".join(models),
+            are="is" if len(models) == 1 else "are",
+        )
         yield Deviation(f"{section}.own_system_prompts", True, "no system prompts of users", text)
     if models := prepended(config):
-        text = f"{', '.join(models)} read the exam's system prompt at the start of the question"
+        reads = "reads" if len(models) == 1 else "read"
+        text = f"{', '.join(models)} {reads} the exam's system prompt at the start of the question"
         source = "a user message of its own, for models that take no system message"
         yield Deviation("hle.without_system_role", "prepended", source, text)
     if referees.role_deviates(config, data):
