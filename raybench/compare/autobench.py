@@ -201,5 +201,5 @@ def _judges(alone: Alone) -> str:
     baseline, candidate = (", ".join(it) or "—" for it in alone)
     return (
         f", before other judges (only the baseline's run has {baseline}; only the candidate's "
-        f"{candidate}): scores by other judges are no measure of one thing, so they are not tested"
+        f"{candidate}), whose scores cannot be tested against each other"
     )

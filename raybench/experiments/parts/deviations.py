@@ -12,6 +12,8 @@ JUDGED = "Judged by"
 """The short name of the footnote on who judges."""
 METHODOLOGY, HLE_PAPER = "the methodology", "HLE's paper"
 AUTOBENCH_PAPER, GAMES_PAPER = "AutoBench's paper", "ZeroSumEval's paper"
+IN_REPORT = f" (explained in report.html, section {DEVIATIONS})"
+"""Where bare names are explained; the report itself has a link instead."""
 _MOST_SENTENCES = 3
 """More deviations than these are named by their settings alone where there is little room."""
 
@@ -75,11 +77,12 @@ def note(found: Sequence[Deviation], source: str, scope: Sequence[str] = ()) -> 
         )
     return Statement(
         "deviation.some",
-        "{count} deviate{s} from {source}: {settings}",
+        "{count} deviate{s} from {source}: {settings}{where}",
         count=counted(found),
         settings=settings,
         source=source,
         s="s" * (len(found) == 1),
+        where=IN_REPORT,
     )
 
 

@@ -14,6 +14,7 @@ from raybench.experiments.autobench.conclusion import concluded
 from raybench.experiments.autobench.deviations import deviations, section
 from raybench.experiments.autobench.reuse import Kept
 from raybench.experiments.parts import page
+from raybench.experiments.parts.deviations import DEVIATIONS
 from raybench.statements import Statement
 
 SIMULATED = ("+experiment=autobench", "roster=simulated")
@@ -132,6 +133,9 @@ def test_results_and_report_name_them() -> None:
     assert all(it["source"] and it["text"] for it in told)
     line = page.conditions(outcome.notes)["Deviations"]
     assert values(line)["settings"].split(", ") == [it["setting"] for it in told]
+    # Bare names say where they are explained, and the report has a link instead.
+    where, reported = values(line)["where"], page.reported(outcome)["Deviations"]
+    assert DEVIATIONS in where and line == f"{reported}{where}"
     assert outcome.about["judges"] == ["a", "b", "c"]
     assert values(outcome.notes["Judged by"])["own"] == ["a", "b", "c"]
     (table,) = (it.table for it in outcome.sections if it == section(found))
