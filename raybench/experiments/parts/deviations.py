@@ -12,10 +12,10 @@ JUDGED = "Judged by"
 """The short name of the footnote on who judges."""
 METHODOLOGY, HLE_PAPER = "the methodology", "HLE's paper"
 AUTOBENCH_PAPER, GAMES_PAPER = "AutoBench's paper", "ZeroSumEval's paper"
-IN_REPORT = f" (explained in report.html, section {DEVIATIONS})"
-"""Where bare names are explained; the report itself has a link instead."""
 _MOST_SENTENCES = 3
 """More deviations than these are named by their settings alone where there is little room."""
+IN_REPORT = f" (explained in report.html, section {DEVIATIONS})"
+"""Where bare names are explained; the report itself has a link instead."""
 
 
 class Deviation(NamedTuple):
