@@ -35,6 +35,7 @@ class HLE(Judged):
     )
     columns = ("id", "question", "image", "answer", "answer_type", "raw_subject", "category")
     size = 2500
+    counted_by = "the dataset that its authors finalised has"
     weights: ClassVar = {"intelligence": Fraction(1, 6)}
     schema = judging.SCHEMA
 

@@ -200,8 +200,14 @@ def _sizes(
         there = sum(map(len, survey.ranks.values())) + survey.pictured
         size = survey.benchmark.size
         if size is not None and there != size:
-            name = survey.benchmark.name
-            yield f"{name}: {there:,} questions are there; the methodology counts {size:,}"
+            yield Statement(
+                "data.size",
+                "{benchmark}: {there:,} questions are there; {counted_by} {size:,}",
+                benchmark=survey.benchmark.name,
+                there=there,
+                counted_by=survey.benchmark.counted_by,
+                size=size,
+            )
 
 
 def _pictured(found: Sequence[tuple[Place, Survey]]) -> Iterator[str]:

@@ -9,11 +9,13 @@ import json
 import logging
 import math
 import re
+import sqlite3
 import time
 from array import array
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from raybench import benchmarks
@@ -42,6 +44,7 @@ from raybench.pipeline.stages import (
     Prompt,
     Unit,
     ordered,
+    prompted,
 )
 from raybench.pipeline.units import Job, unit_id
 from raybench.sandbox.slots import alive
@@ -60,6 +63,8 @@ _STORED = 0.1
 _UNITS_EACH, _READERS = 10_000, 4
 """Units that are worth a process more, which costs two seconds to start and some memory, and how
 many processes read questions at most: each reads thousands of units a second."""
+_FEW_BYTES = 64 * 2**20
+"""So large are questions at most that are all read before the first is asked."""
 _ERROR = re.compile(r"^\w+Error: .*", re.MULTILINE)
 """The line of a traceback that says what went wrong: Ray Data has advice follow it."""
 _LOOK_S = 10.0
@@ -175,7 +180,7 @@ async def _streamed(work: Work, link: Link) -> AsyncGenerator[list[Unit]]:
             while texts is not None:
                 yield [json.loads(text) for text in texts]
                 texts = await losses.beside(run(_fetched, bundles))
-    except RayError as error:
+    except (RayError, OSError, ValueError, sqlite3.Error) as error:
         if isinstance(cause := getattr(error, "cause", None), RaybenchError):
             raise cause from None  # it says what to do
         await losses.look()
@@ -203,6 +208,7 @@ def _fetched(bundles: Iterator[Any]) -> list[str] | None:
 
 
 def _dataset(work: Work, link: Link) -> Any:
+    import pyarrow as pa
     import ray
     from ray.data import ActorPoolStrategy
 
@@ -214,7 +220,7 @@ def _dataset(work: Work, link: Link) -> Any:
     # Where operators give Ray no processor of this node, its stages take none of Ray's.
     own = sum(cores for _, cores in alive(ours).values())
     light = _LIGHT if own else 0
-    known = ray.put((ordered(work.done), dict(work.said)))
+    done, said = ordered(work.done), dict(work.said)
     units = sum((job.stop - job.start) * job.repeats for job in work.jobs) - len(work.done)
 
     def waiting(size: int, blocks: int = _BLOCKS_IN_FLIGHT) -> ActorPoolStrategy:
@@ -224,14 +230,15 @@ def _dataset(work: Work, link: Link) -> Any:
             max_concurrent_calls_per_actor=blocks,
         )
 
-    graph = (
-        ray.data.from_items(
-            [{JOB: json.dumps(asdict(job))} for job in work.jobs],
-            override_num_blocks=len(work.jobs),
-        )
-        .map_batches(
+    few = units < _UNITS_EACH  # which are not worth a process for each stage
+    if few and _bytes(work.jobs) < _FEW_BYTES:
+        blocks = [pa.table(prompted([job], work.asking, done, said)) for job in work.jobs]
+        graph = ray.data.from_arrow(blocks)
+    else:
+        jobs = [{JOB: json.dumps(asdict(job))} for job in work.jobs]
+        graph = ray.data.from_items(jobs, override_num_blocks=len(jobs)).map_batches(
             Prompt,
-            fn_constructor_args=(work.asking, known),
+            fn_constructor_args=(work.asking, ray.put((done, said))),
             batch_size=None,
             compute=ActorPoolStrategy(
                 size=max(1, min(int(own), _READERS, units // _UNITS_EACH)),
@@ -241,18 +248,17 @@ def _dataset(work: Work, link: Link) -> Any:
             num_cpus=0,
             label_selector=ours,
         )
-        .map_batches(
-            Generate,
-            fn_constructor_args=(link, work.asking),
-            batch_size=None,
-            compute=waiting(generators(link, work.awake)),
-            num_cpus=light if link.endpoints else _LIGHT,
-            # An endpoint's limits and waits are lost with the process that keeps them.
-            label_selector=ours if link.endpoints else anywhere,
-        )
+    graph = graph.map_batches(
+        Generate,
+        fn_constructor_args=(link, work.asking),
+        batch_size=None,
+        compute=waiting(generators(link, work.awake)),
+        num_cpus=light if link.endpoints else _LIGHT,
+        # An endpoint's limits and waits are lost with the process that keeps them.
+        label_selector=ours if link.endpoints else anywhere,
     )
     grading = _grading(work, link)
-    if units < _UNITS_EACH and len(grading) > 1:  # not worth a process for each of these stages
+    if few and len(grading) > 1:
         return graph.map_batches(
             InTurn,
             fn_constructor_args=(grading,),
@@ -284,6 +290,11 @@ def _dataset(work: Work, link: Link) -> Any:
             label_selector=ours,
         )
     return graph
+
+
+def _bytes(jobs: Sequence[Job]) -> int:
+    """Return how large the questions of all models are, at most."""
+    return sum(Path(shard).stat().st_size for _, shard in {(it.model, it.shard) for it in jobs})
 
 
 def _grading(work: Work, link: Link) -> list[Made]:

@@ -99,9 +99,12 @@ class Prompt:
     def __call__(self, block: Block) -> Block:
         """Return the units of some jobs."""
         jobs = (Job(**json.loads(job)) for job in block[JOB])
-        return packed(
-            _light(unit) for job in jobs for unit in put(job, self._asking, self._done, self._said)
-        )
+        return prompted(jobs, self._asking, self._done, self._said)
+
+
+def prompted(jobs: Iterable[Job], asking: Asking, done: Any, said: Said) -> Block:
+    """Return the units of some jobs that are not done, as a block."""
+    return packed(_light(unit) for job in jobs for unit in put(job, asking, done, said))
 
 
 def _light(unit: Unit) -> Unit:

@@ -1002,4 +1002,6 @@ def test_where_nobody_expects_all_questions_their_number_is_no_news(tmp_path: Pa
         data = datasets.prepare(
             [benchmarks.load("hle")], conf, ALL, tmp_path / str(counted), counted=counted
         )
-        assert any("2,500" in note for note in data.notes) == counted
+        sizes = [values(it) for it in data.notes if code(it) == "data.size"]
+        assert [(it["there"], it["size"]) for it in sizes] == [(1, 2500)] * counted
+        assert not any("methodology" in it["counted_by"] for it in sizes)

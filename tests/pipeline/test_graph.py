@@ -272,9 +272,13 @@ async def test_a_row_that_breaks_its_benchmark_costs_itself(faulty: list[Unit]) 
 
 
 @pytest.mark.ray
+@pytest.mark.parametrize("few", [10_000, 10])
 async def test_what_breaks_the_whole_pipeline_is_told_in_a_line(
-    fleet: Fleet, tmp_path: Path
+    fleet: Fleet, tmp_path: Path, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Whether questions are read before the first is asked, or by a process beside."""
+    monkeypatch.setattr(graph, "_UNITS_EACH", few)
+    monkeypatch.setattr(graph, "_bytes", lambda jobs: 0)  # it reads the folder, too
     part = questions(tmp_path, "mmlu_pro")
     Path(part.shards[0][0]).unlink()
     with refused("ray.lost"):
@@ -356,8 +360,9 @@ class Gate(HttpEndpoint):
 @pytest.mark.ray
 @pytest.mark.parametrize("stages", [("Prompt",), ("Generate", "Grade")])
 async def test_processes_of_stages_may_die(
-    fleet: Fleet, tmp_path: Path, stages: tuple[str, ...]
+    fleet: Fleet, tmp_path: Path, stages: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(graph, "_UNITS_EACH", 10)  # each stage has a process of its own
     part = questions(tmp_path, "mgsm")
     before = {stage: _workers(f"MapBatches({stage})") for stage in stages}  # of earlier graphs
     with Gate() as gate:

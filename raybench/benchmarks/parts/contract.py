@@ -93,7 +93,9 @@ class Benchmark(ABC):
     stems: ClassVar[tuple[str, ...]] = ()
     """Names, without their ending, that its files may have in a local folder, beside its own."""
     size: ClassVar[int | None] = None
-    """How many questions the methodology counts, where it counts those of one language."""
+    """How many questions there are, where those of one language are counted."""
+    counted_by: ClassVar[str] = "the methodology counts"
+    """Who counts so many, with a verb."""
     repeats: ClassVar[int] = 1
     """How often the methodology asks each question."""
     weights: ClassVar[Mapping[str, Fraction]]

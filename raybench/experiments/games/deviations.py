@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from raybench.config import Config
-from raybench.experiments.games import setup
+from raybench.experiments.games import asking, setup
 from raybench.experiments.parts.deviations import GAMES_PAPER, Deviation
 from raybench.experiments.parts.deviations import section as titled
 from raybench.games.parts.debate.settings import DebateRules
@@ -25,14 +25,23 @@ def deviations(config: Config) -> tuple[Deviation, ...]:
                 f"seven games: {', '.join(SOURCE)}",
                 Statement(
                     "deviation.games.names",
-                    "{games} {are} played as well",
+                    "{games} {are} played, which the paper does not have",
                     games=", ".join(others),
                     are="are" if len(others) > 1 else "is",
                 ),
             )
         )
-    closings = setup.rules(config).get("debate", {}).get("closings", DebateRules().closings)
-    if "debate" in played and closings:
+    debated = setup.rules(config).get("debate", {})
+    if "debate" in played and not debated.get("rebuttals", DebateRules().rebuttals):
+        found.append(
+            Deviation(
+                "games.rules.debate.rebuttals",
+                0,
+                "openings, rebuttals in turn, then the jury",
+                Statement("deviation.games.rebuttals", "no side writes a rebuttal"),
+            )
+        )
+    if "debate" in played and debated.get("closings", DebateRules().closings):
         found.append(
             Deviation(
                 "games.rules.debate.closings",
@@ -52,6 +61,39 @@ def deviations(config: Config) -> tuple[Deviation, ...]:
                 Statement(
                     "deviation.games.listed_moves",
                     "where moves can be listed, one of them is decoded",
+                ),
+            )
+        )
+    if config.games.tries == 1:
+        found.append(
+            Deviation(
+                "games.tries",
+                1,
+                "several chances to make a legal move",
+                Statement("deviation.games.tries", "an invalid move is not tried again"),
+            )
+        )
+    if not config.games.bootstrap:
+        found.append(
+            Deviation(
+                "games.bootstrap",
+                0,
+                "bootstrapped intervals of ratings",
+                Statement("deviation.games.bootstrap", "intervals come without a bootstrap"),
+            )
+        )
+    if prompted := [model.name for model in asking.asked(config) if model.system_prompt]:
+        found.append(
+            Deviation(
+                "roster.models[].system_prompt",
+                prompted,
+                "the prompts of games and strategies alone",
+                Statement(
+                    "deviation.games.system_prompt",
+                    "{models} {are} also given a system prompt (games.own_system_prompts=false "
+                    "leaves it out)",
+                    models=", ".join(prompted),
+                    are="are" if len(prompted) > 1 else "is",
                 ),
             )
         )

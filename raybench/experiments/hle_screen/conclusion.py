@@ -121,7 +121,8 @@ def concluded(
             "data": about,
             "judges": conf.judges if those else [],
             **limits,
-            **(_deviations(config, data) if those else {}),
+            **(conditions.deviations(config, data) if those else {}),
+            **conditions.listed_deviations(config, data),
         },
         settings=(conditions.settings(config) if those else {}) | report.settings(conf, those),
         notes={
@@ -129,10 +130,6 @@ def concluded(
             **closing_notes.notes(config, batch, those, published, run, written),
         },
     )
-
-
-def _deviations(config: Config, data: Prepared) -> dict[str, Any]:
-    return {**conditions.deviations(config, data), **conditions.listed_deviations(config, data)}
 
 
 def _asking(

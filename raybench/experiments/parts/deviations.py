@@ -12,6 +12,8 @@ JUDGED = "Judged by"
 """The short name of the footnote on who judges."""
 METHODOLOGY, HLE_PAPER = "the methodology", "HLE's paper"
 AUTOBENCH_PAPER, GAMES_PAPER = "AutoBench's paper", "ZeroSumEval's paper"
+SAMPLED = "data"
+"""The setting by which samples are asked instead of the source's questions."""
 _MOST_SENTENCES = 3
 """More deviations than these are named by their settings alone where there is little room."""
 IN_REPORT = f" (explained in report.html, section {DEVIATIONS})"
@@ -56,7 +58,7 @@ def planned(found: Sequence[Deviation], source: str, scope: Sequence[str] = ()) 
 def note(found: Sequence[Deviation], source: str, scope: Sequence[str] = ()) -> str:
     """Return the line that terminal, leaderboard.md and report show.
 
-    `scope` has the settings by which only some of the source's questions are asked.
+    `scope` has the settings by which only some of the source's questions are asked, or others.
     """
     settings = ", ".join(it.setting for it in found)
     if not found:
@@ -64,7 +66,7 @@ def note(found: Sequence[Deviation], source: str, scope: Sequence[str] = ()) -> 
             "deviation.none",
             "no setting deviates from {source}{scope}",
             source=source,
-            scope=f"; not all of its questions are asked ({', '.join(scope)})" if scope else "",
+            scope=_narrowed(scope),
         )
     if len(found) <= _MOST_SENTENCES:
         return Statement(
@@ -84,6 +86,15 @@ def note(found: Sequence[Deviation], source: str, scope: Sequence[str] = ()) -> 
         s="s" * (len(found) == 1),
         where=IN_REPORT,
     )
+
+
+def _narrowed(scope: Sequence[str]) -> str:
+    """Return how the questions that are asked differ from the source's, if they do."""
+    some = [it for it in scope if it != SAMPLED]
+    told, whose = "", "its questions"
+    if SAMPLED in scope:
+        told, whose = f"; questions are samples that come with raybench ({SAMPLED})", "them"
+    return f"{told}; not all of {whose} are asked ({', '.join(some)})" if some else told
 
 
 def section(found: Sequence[Deviation], source: str, text: str = "") -> Section:

@@ -12,7 +12,7 @@ from raybench.tracking import console, report
 from raybench.tracking.console import counted
 from raybench.types import Plan
 
-_CONDITIONS = (JUDGED, "Checked by", DEVIATIONS)
+CONDITIONS = (JUDGED, "Checked by", "Samples", DEVIATIONS)
 """Footnotes that a reader needs before the numbers."""
 _TOLD_APART = (
     "id",
@@ -21,6 +21,7 @@ _TOLD_APART = (
     "seconds_this_session",
     "mlflow_run_id",
     "command",
+    "conditions",
     "packages",
     "hardware",
 )
@@ -71,8 +72,8 @@ def reported(outcome: Outcome) -> dict[str, str]:
 
 
 def conditions(remarks: Mapping[str, str]) -> dict[str, str]:
-    """Return what stands under a report's headline: who judged, and how the run deviates."""
-    return {name: remarks[name] for name in _CONDITIONS if name in remarks}
+    """Return what stands under a report's headline: who judged, samples, and how it deviates."""
+    return {name: remarks[name] for name in CONDITIONS if name in remarks}
 
 
 def _models(plan: Plan, outcome: Outcome) -> list[report.Section]:

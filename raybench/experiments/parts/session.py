@@ -24,7 +24,7 @@ from raybench.experiments.parts import (
 )
 from raybench.experiments.parts.nodes import Deaths
 from raybench.experiments.parts.outcome import Outcome, silent
-from raybench.experiments.parts.page import page
+from raybench.experiments.parts.page import conditions, page
 from raybench.experiments.parts.within import House
 from raybench.fleet import Account, Fleet, open_fleet
 from raybench.fleet.preflight import Preflight
@@ -365,6 +365,7 @@ class Session:
             **({"limits": dict(self._limits)} if self._limits else {}),
             **({"inputs": read} if (read := self._read()) else {}),
             **self._concluded().about,
+            **({"conditions": told} if (told := conditions(self._concluded().notes)) else {}),
             **({"failed": failed} if (failed := self._failed()) else {}),
             **self._versions,
             "command": reproducing.command(),

@@ -24,6 +24,8 @@ RANK = Column("suite/consensus_rank", "Consensus rank", digits=0, higher_is_bett
 SCORE = Column(consensus.METRIC, "Stands above", digits=3)
 SHIFTS = "shifts.jsonl"
 """Each model's surest difference of ranks between two ways."""
+_ASKED = ("judges", "checker", "deviations")
+"""What results.json says of how a part asked, where the part says it."""
 _DIGITS: Mapping[str, int] = {"games": 0}
 
 
@@ -58,6 +60,7 @@ def concluded(
         notes={
             "Agreement": answer,
             **({"Beware": shared} if (shared := words.shared(found)) else {}),
+            **words.conditions(found),
             **{f"Table {it.name}": it.remark for it in others if it.remark},
             **{f"Part {it.title}": f"{it.folder / 'report.html'}, {it.units}" for it in found},
         },
@@ -164,6 +167,8 @@ def _told(found: Sequence[Found], failed: Mapping[str, str]) -> dict[str, Any]:
                 "models": len(it.joint.models),
                 "units": it.results["run"]["units"],
                 "mlflow_run_id": it.results["run"]["mlflow_run_id"],
+                **{name: of for name, of in it.results["run"].items() if name in _ASKED},
+                **({"samples": True} if it.samples else {}),
             }
             for it in found
         },

@@ -11,6 +11,7 @@ from raybench.config.suite import PARTS, TITLES
 from raybench.errors import Problem, RunFailed
 from raybench.experiments.parts.within import House
 from raybench.pipeline.run_identity import fingerprints, marked, settings
+from raybench.pipeline.sources import SAMPLES
 from raybench.pipeline.store import HEADLINE, RESULTS
 from raybench.reading import from_json
 from raybench.stats.joint import Joint
@@ -154,6 +155,16 @@ class Found:
         run = self.results["run"]
         data = {name: str(of["digest"]) for name, of in run.get("data", {}).items()}
         return {**run.get("inputs", {}), **data}
+
+    @property
+    def deviations(self) -> Sequence[Mapping[str, Any]]:
+        """Return the settings by which it deviates from its source; () of earlier versions."""
+        return tuple(self.results["run"].get("deviations", ()))
+
+    @property
+    def samples(self) -> bool:
+        """Tell whether it asked questions that come with raybench."""
+        return any(it["origin"] == SAMPLES for it in self.results["run"].get("data", {}).values())
 
     def estimate(self, model: str, metric: str) -> Estimate | None:
         """Return a model's estimate of a metric, None where there is none."""

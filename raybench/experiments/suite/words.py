@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from raybench.config.suite import TITLES
+from raybench.experiments.parts.deviations import DEVIATIONS
+from raybench.experiments.parts.page import CONDITIONS
 from raybench.experiments.suite.comparison import CONSENSUS, Compared, chances
 from raybench.experiments.suite.parts import Found
 from raybench.statements import Statement
@@ -266,6 +268,28 @@ def shared(found: Sequence[Found]) -> str:
                 "takes account of"
             )
     return ""
+
+
+def conditions(found: Sequence[Found]) -> dict[str, str]:
+    """Return who judged and checked in each part, and what deviates there, by short names."""
+    told = {name: _by_text(found, name) for name in CONDITIONS}
+    return {
+        name: ". ".join(f"{_listed(titles)}: {text}" for text, titles in by_text.items())
+        for name, by_text in told.items()
+        if by_text
+    }
+
+
+def _by_text(found: Sequence[Found], name: str) -> dict[str, list[str]]:
+    """Return the parts that say each text under a short name; of deviations only the settings."""
+    parts: dict[str, list[str]] = {}
+    for part in found:
+        text = part.results["run"].get("conditions", {}).get(name)
+        if name == DEVIATIONS and (named := part.deviations):
+            text = ", ".join(it["setting"] for it in named)
+        if text:
+            parts.setdefault(text, []).append(part.title)
+    return parts
 
 
 def _several(pairs: Sequence[tuple[str, str]]) -> str:

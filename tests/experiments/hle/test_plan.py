@@ -15,11 +15,17 @@ from raybench import benchmarks, cli
 from raybench.config import Config
 from raybench.errors import Code, ConfigurationError
 from raybench.experiments import hle, index
+from raybench.experiments.parts.deviations import note
 from raybench.pipeline.terms import asking_of, models_of
 from raybench.tracking.plan import describe
 
 SAMPLES = Path(benchmarks.__file__).parent / "samples" / "hle.jsonl"
 MODELS = "roster.models=[{name: a, engine: simulated}, {name: b, engine: simulated}]"
+
+ITS_JUDGE = (
+    "roster.judges=[{name: o3, engine: openai, weights: o3-mini-2025-01-31, "
+    "options: {base_url: 'http://127.0.0.1:1/v1'}}]"
+)
 
 
 def configured(*overrides: str, experiment: str = "hle") -> Config:
@@ -27,22 +33,37 @@ def configured(*overrides: str, experiment: str = "hle") -> Config:
     return cli.check(cli.compose(cli.at_home(command)))
 
 
-def beside_the_judge(config: Config) -> dict[str, Any]:
-    """Return what the plan names as deviations beside the judge, which is not the paper's."""
+def beside_the_usual(config: Config) -> dict[str, Any]:
+    """Return what the plan names as deviations beside the judge and the default of the prompt."""
     told = deviating(hle.plan(config).notes)
     assert told.pop("hle.judges") == config.hle.judges
+    assert told.pop("hle.prompt") == config.hle.prompt == "by_type"
     return told
 
 
+def test_the_prompt_of_each_type_of_answer_is_a_deviation_of_the_exam() -> None:
+    assert "hle.prompt" not in deviating(hle.plan(configured("prompt=single")).notes)
+    of_index = configured("benchmarks=[hle]", "judges=[a]", experiment="index")
+    assert "hle.prompt" not in deviating(index.plan(of_index).notes)
+
+
+def test_questions_that_come_with_raybench_are_no_part_of_the_papers() -> None:
+    none = (ITS_JUDGE, "prompt=single", "images=true")
+    told = the("deviation.none", hle.plan(configured(*none)).notes)["scope"]
+    assert "data" in told and told.count("(") == 1
+    some = the("deviation.none", hle.plan(configured(*none, "limit=3")).notes)["scope"]
+    assert some.startswith(told) and "hle.limit" in some.removeprefix(told)
+    one = the("deviation.none", [note((), "s", ["hle.limit"])])["scope"]
+    assert "data" not in one and "hle.limit" in one
+
+
 def test_another_judge_than_the_papers_is_a_deviation() -> None:
-    assert beside_the_judge(configured("judges=[a]")) == {}
-    server = "options: {base_url: 'http://127.0.0.1:1/v1'}"
-    its = f"roster.judges=[{{name: o3, engine: openai, weights: o3-mini-2025-01-31, {server}}}]"
-    assert deviating(hle.plan(configured(its)).notes) == {}
+    assert beside_the_usual(configured("judges=[a]")) == {}
+    assert deviating(hle.plan(configured(ITS_JUDGE)).notes) == {"hle.prompt": "by_type"}
 
 
 def test_scores_over_less_than_all_replies_are_a_deviation() -> None:
-    assert beside_the_judge(configured("accept_failures=true")) == {"hle.accept_failures": True}
+    assert beside_the_usual(configured("accept_failures=true")) == {"hle.accept_failures": True}
 
 
 def test_the_plan_says_what_is_asked_and_who_judges() -> None:
@@ -158,14 +179,14 @@ def test_the_exams_system_prompt_stands_alone_unless_asked_otherwise() -> None:
     assert the("plan.own_prompt", hle.plan(config).notes) == note
     both = configured(told, "own_system_prompts=true")
     assert [model.system_prompt for model in models_of(both)] == ["Be brief."]
-    assert beside_the_judge(both) == {"hle.own_system_prompts": True}
+    assert beside_the_usual(both) == {"hle.own_system_prompts": True}
 
 
 def test_a_bound_of_the_judges_reasoning_is_a_deviation_that_the_plan_names() -> None:
     hosted = "roster.models=[{name: a, weights: embedded}]"
-    assert beside_the_judge(configured(hosted, "judges=[a]")) == {}
+    assert beside_the_usual(configured(hosted, "judges=[a]")) == {}
     bounded = configured(hosted, "judges=[a]", "judge_chars=350")
-    assert beside_the_judge(bounded) == {"hle.judge_chars": 350}
+    assert beside_the_usual(bounded) == {"hle.judge_chars": 350}
     with refused("setting.range", "hle.judge_chars", given=0):
         configured(hosted, "judges=[a]", "judge_chars=0")
 
@@ -174,16 +195,16 @@ def test_what_becomes_of_the_prompt_for_models_without_a_system_role_is_a_settin
     models = "roster.models=[{name: a, engine: simulated, system_role: false}]"
     judge = "judges=[sim-judge]"
     told = {"hle.without_system_role": "prepended"}
-    assert beside_the_judge(configured(models, judge)) == told
+    assert beside_the_usual(configured(models, judge)) == told
     separate = configured(models, judge, "without_system_role=separate")
-    assert beside_the_judge(separate) == {}
+    assert beside_the_usual(separate) == {}
     assert asking_of(separate).system_apart and not asking_of(configured(models)).system_apart
     with refused("setting.choice", "hle.without_system_role", given="left out"):
         configured("without_system_role='left out'")
 
 
 def test_judges_read_a_system_prompt_as_the_paper_has_it_unless_told_otherwise() -> None:
-    assert beside_the_judge(configured("judges=[a]", "judge_role=user")) == {
+    assert beside_the_usual(configured("judges=[a]", "judge_role=user")) == {
         "hle.judge_role": "user"
     }
     assert configured("judges=[a]").hle.judge_role == "system"

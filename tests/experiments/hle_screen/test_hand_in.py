@@ -66,6 +66,7 @@ def test_the_report_of_a_hand_in_lists_no_model(tmp_path: Path) -> None:
     results = json.loads((run / "results.json").read_text())
     assert (results["run"]["roster"], results["run"]["judges"], results["models"]) == (None, [], {})
     assert results["run"]["screening"]["revision"] == 1
+    assert results["run"]["deviations"] == []
     # The panel was simulated, and the hand-in says so where its results begin.
     (alarm,) = alarms(results)
     assert code(alarm) == "alarm.simulated_screening"

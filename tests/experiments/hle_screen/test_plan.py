@@ -8,7 +8,7 @@ import pytest
 from command import run_command
 from hle_rows import exact
 from refusals import refused
-from statements import code, the, values
+from statements import code, deviating, the, values
 
 from raybench import cli
 from raybench.config import Config
@@ -42,6 +42,15 @@ def test_the_plan_says_how_many_candidates_are_valid_and_what_is_asked() -> None
     assert the("plan.judged", plan.notes)["judges"] == "a"
     assert "Units       90 units" in describe(plan)
     assert "methodology" not in describe(plan)
+
+
+def test_what_a_screening_deviates_in_is_named_and_no_scope_as_it_asks_candidates() -> None:
+    given = ("candidates=samples", "judges=[a]", "dry_run=true", "limit=3")
+    assert the("deviation.none", hle_screen.plan(configured(*given)).notes)["scope"] == ""
+    public = hle_screen.plan(configured(*given, "private=0")).notes
+    assert deviating(public) == {"hle_screen.private": 0.0}
+    late = hle_screen.plan(configured(*given, "private=0", "late=true")).notes
+    assert deviating(late) == {}, "all late contributions are held out"
 
 
 def test_the_plan_of_a_check_asks_nobody() -> None:

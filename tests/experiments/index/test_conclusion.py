@@ -134,7 +134,7 @@ def test_plan_report_and_results_name_the_same_deviations(tmp_path: Path) -> Non
     models = ", ".join(
         f"{{name: {name}, engine: simulated, system_prompt: Be brief.}}" for name in MODELS
     )
-    settings = ("temperature=0.5", "max_tokens=9", "repeats=1", "letters=listed", "grader=improved")
+    settings = ("temperature=0.5", "max_tokens=9", "repeats=1", "grader=improved")
     given = [f"index.{it}" for it in (*settings, "own_system_prompts=true")]
     given += [judge, f"roster.models=[{models}]"]
     asked = "index.benchmarks=[mmlu_pro,math_500]"
@@ -149,11 +149,10 @@ def test_plan_report_and_results_name_the_same_deviations(tmp_path: Path) -> Non
 
 def test_results_name_the_settings_that_deviate_from_the_methodology(tmp_path: Path) -> None:
     source = ("index.benchmarks=[mmlu_pro]", "index.temperature=0", "index.max_tokens=4096")
-    others = ("index.temperature=0.5", "index.letters=listed", "index.grader=improved")
+    others = ("index.temperature=0.5", "index.grader=improved")
     found = outcome_of(tmp_path, *source[::2], *others).about["deviations"]
     assert {it["setting"]: it["given"] for it in found} == {
         "index.temperature": 0.5,
-        "index.letters": "listed",
         "index.grader": "improved",
     }
     plain = outcome_of(tmp_path / "plain", *source)
@@ -173,7 +172,7 @@ def test_footnotes_and_report_name_judge_checker_and_deviations(tmp_path: Path) 
     settings = [it["setting"] for it in made.about["deviations"]]
     assert values(deviations)["settings"].split(", ") == settings
     line = page.conditions(made.notes)
-    assert [*line.values()] == [made.notes["Judged by"], checked, deviations]
+    assert [*line.values()] == [made.notes["Judged by"], checked, made.notes["Samples"], deviations]
     section = next(it for it in made.sections if it.title == "Deviations")
     assert section.table and [row[0] for row in section.table.rows] == settings
     itself = outcome_of(tmp_path / "own", "index.benchmarks=[math_500]", "index.checker=able",

@@ -200,8 +200,8 @@ def test_the_first_of_the_rosters_judges_judges_and_checks_and_the_plan_says_so(
     assert {it.name for it in plan.referees} == {"j", "j (judge)"}
     assert values(plan.calls)["others"] == ["the checker", "the judge"]
     other = coded(*two, "judges=[k]", "checker=k")
-    assert (other["plan.judged"]["judges"], other["plan.judged"]["default"]) == ("k", "j")
-    assert (other["plan.checked"]["checker"], other["plan.checked"]["default"]) == ("k", "j")
+    assert (other["plan.judged"]["judges"], other["plan.judged"]["default"]) == ("k", None)
+    assert (other["plan.checked"]["checker"], other["plan.checked"]["default"]) == ("k", None)
 
 
 def test_none_can_be_asked_for_and_the_plan_says_what_that_costs() -> None:
@@ -370,11 +370,16 @@ def test_scores_over_less_than_all_replies_or_benchmarks_are_a_deviation() -> No
     assert some["index.partial"] is True
 
 
-def test_fewer_tries_are_a_deviation_where_endpoints_are_asked() -> None:
+def test_fewer_tries_are_a_deviation_of_the_engines_that_are_asked() -> None:
     fewer = ("benchmarks=[mmlu_pro]", "fleet.endpoint_attempts=2", "fleet.endpoint_deadline_s=60")
     asked = named(ENDPOINT % "", *fewer)
     assert asked == {"fleet.endpoint_attempts": 2, "fleet.endpoint_deadline_s": 60}
     assert named(*fewer) == named(ENDPOINT % "", fewer[0]) == {}
+    hosted = "roster.models=[{name: h, weights: embedded}]"
+    for attempts, found in ((1, {"fleet.attempts": 1}), (3, {}), (4, {})):
+        given = ("benchmarks=[mmlu_pro]", f"fleet.attempts={attempts}")
+        assert named(hosted, *given) == found
+        assert named(ENDPOINT % "", *given) == {}
     judge = "roster.judges=" + (ENDPOINT % "").partition("=")[2]
     assert "fleet.endpoint_attempts" in named("benchmarks=[hle]", judge, *fewer[1:])
 
@@ -401,18 +406,25 @@ def test_without_a_deviation_the_plan_says_so_and_which_questions_are_asked() ->
     assert all(it in told["scope"] for it in ("data", "index.benchmarks", "index.limit"))
 
 
-def test_the_letters_of_a_questions_own_options_are_a_deviation() -> None:
-    told = {"index.letters": "listed"}
-    assert named("benchmarks=[mmlu_pro,gpqa_diamond]", "letters=listed") == told
-    assert named("benchmarks=[mmlu_pro]") == {}
+def test_the_letters_of_a_questions_own_options_are_a_deviation(tmp_path: Path) -> None:
+    lines = (SAMPLES / "mmlu_pro.jsonl").read_text(encoding="utf-8").splitlines()
+    question = json.loads(lines[0]) | {"question_id": 99, "options": ["x", "y", "z"], "answer": "A"}
+    fewer = [*lines, json.dumps(question)]
+    given = (f"data.dir={tmp_path}", "benchmarks=[mmlu_pro]")
+    for kept, letters, told in (
+        (fewer, "listed", {"index.letters": "listed"}),
+        (fewer, "all", {}),
+        (lines, "listed", {}),  # all have ten options, and prompts are the same
+    ):
+        (tmp_path / "mmlu_pro.jsonl").write_text("\n".join(kept) + "\n", encoding="utf-8")
+        config = configured(*given, f"letters={letters}")
+        assert deviating(index.plan(config).notes) == told
+        with shards.scratch() as folder:
+            deviations = conditions.deviations(config, prepared(config, folder))
+        assert deviations == ({"letters": "listed"} if told else {})
     assert named("benchmarks=[gpqa_diamond]", "letters=listed") == {}
-    config = configured("data=samples", "benchmarks=[mmlu_pro]", "letters=listed")
-    with shards.scratch() as folder:
-        assert conditions.deviations(config, prepared(config, folder)) == {"letters": "listed"}
-    question = {"question_id": 1, "question": "?", "options": ["x", "y", "z"], "answer": "A"}
-    (asked,) = benchmarks.load("mmlu_pro").prompt(
-        question, draw=asking_of(config).draw({"repeat": 0})
-    )
+    asking = asking_of(configured("data=samples", "letters=listed"))
+    (asked,) = benchmarks.load("mmlu_pro").prompt(question, draw=asking.draw({"repeat": 0}))
     assert "'Answer: A/B/C'" in asked.content
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from statements import values
 
 from raybench.autobench.analysis.tables import Table
-from raybench.experiments.suite import report
+from raybench.experiments.suite import report, words
 from raybench.experiments.suite.comparison import Compared, compared
-from raybench.experiments.suite.conclusion import overflowed
+from raybench.experiments.suite.conclusion import _told, overflowed
 from raybench.experiments.suite.parts import Found
 from raybench.stats.joint import Joint
 from raybench.tracking.leaderboard import alarms
@@ -50,6 +50,41 @@ def test_a_model_that_no_prompt_fits_is_a_warning_of_the_whole(tmp_path: Path) -
     (alarm,) = alarms({"run": overflowed(found)})
     assert values(alarm) == {"model": "a", "benchmarks": "math_500, hle", "prompts": 5}
     assert overflowed(found[2:]) == {}
+
+
+def test_the_conditions_of_all_parts_are_told_with_their_deviations(tmp_path: Path) -> None:
+    named = {"setting": "s.one", "given": 1, "source": "two", "text": "three"}
+    same = {"Judged by": "j", "Samples": "ours"}
+    runs: dict[str, dict[str, Any]] = {
+        "index": {
+            "judges": ["j"],
+            "checker": "c",
+            "deviations": [named],
+            "data": {"hle": {"origin": "samples"}},
+            "conditions": {**same, "Checked by": "c", "Deviations": "long"},
+        },
+        "hle": {"deviations": [], "conditions": {**same, "Deviations": "none"}},
+        "games": {},  # of an earlier version
+    }
+    scores = ways("ab")[0].joint
+    common = {"units": 1, "mlflow_run_id": None}
+    found = [
+        Found(name, {"run": {**common, **run}}, "m", scores, tmp_path) for name, run in runs.items()
+    ]
+    assert words.conditions(found) == {
+        "Judged by": "Index and Exam: j",
+        "Checked by": "Index: c",
+        "Samples": "Index and Exam: ours",
+        "Deviations": "Index: s.one. Exam: none",
+    }
+    told = _told(found, {})
+    kept = ("judges", "checker", "deviations", "samples")
+    assert [told["index"][it] for it in kept] == [["j"], "c", [named], True]
+    assert [it for it in kept if it in told["hle"]] == ["deviations"]
+    assert not [it for it in kept if it in told["games"]]
+    (section,) = report._deviations(found)
+    assert section.table is not None and section.table.rows == [("Index", "s.one", "three", "two")]
+    assert not [*report._deviations(found[1:])]
 
 
 def test_a_tau_without_an_interval_over_models_says_why() -> None:

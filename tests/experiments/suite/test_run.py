@@ -62,6 +62,8 @@ def test_results_have_all_headlines_and_how_far_each_two_agree(finished: Path) -
     # What is told of a part is what the part says.
     for name in PARTS:
         own = json.loads((part(finished, name) / "results.json").read_text())
+        assert found["run"]["parts"][name]["deviations"] == own["run"]["deviations"]
+        assert own["run"]["conditions"]["Deviations"]
         key = found["run"]["parts"][name]["ranked_by"]
         for model, metrics in own["models"].items():
             assert found["models"][model][key] == metrics[key]

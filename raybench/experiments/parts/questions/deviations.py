@@ -6,11 +6,11 @@ from typing import Any
 from raybench import benchmarks
 from raybench.benchmarks.parts import indices
 from raybench.benchmarks.parts.choices import MultipleChoice
-from raybench.benchmarks.parts.contract import INDEX_LANGUAGES
+from raybench.benchmarks.parts.contract import INDEX_LANGUAGES, Draw
 from raybench.config import Config, FleetConf, HleScreenConf
-from raybench.experiments.parts.deviations import HLE_PAPER, METHODOLOGY, Deviation
+from raybench.experiments.parts.deviations import HLE_PAPER, METHODOLOGY, SAMPLED, Deviation
 from raybench.experiments.parts.questions import referees
-from raybench.pipeline.datasets import Prepared
+from raybench.pipeline.datasets import Dataset, Prepared
 from raybench.pipeline.sources import SAMPLES
 from raybench.pipeline.terms import Terms, models_of, prepended, with_own_prompts
 from raybench.sandbox import Settings, places
@@ -49,10 +49,17 @@ def other_sampling(config: Config, data: Prepared) -> dict[str, Any]:
 
 
 def other_letters(config: Config, data: Prepared) -> str | None:
-    """Return which letters prompts name if those are others than the methodology's."""
-    letters, asked = Terms.of(config).letters, [benchmarks.load(name) for name in data.names]
-    named = any(isinstance(it, MultipleChoice) and it.letters for it in asked)
-    return letters if named and letters != "all" else None
+    """Return which letters prompts name if some of them name others than the methodology's."""
+    letters = Terms.of(config).letters
+    return letters if letters != "all" and any(map(_has_other_letters, data)) else None
+
+
+def _has_other_letters(part: Dataset) -> bool:
+    """Tell whether a question has fewer options than its prompt names letters by default."""
+    asked = benchmarks.load(part.benchmark)
+    if not isinstance(asked, MultipleChoice) or not asked.letters:
+        return False
+    return any(len(asked.options(row, Draw())) < len(asked.letters) for row in part.rows())
 
 
 def deviations(config: Config, data: Prepared) -> Iterator[Deviation]:
@@ -69,7 +76,7 @@ def deviations(config: Config, data: Prepared) -> Iterator[Deviation]:
     if letters := other_letters(config, data):
         text = "prompts name only the letters that a question has options for"
         yield Deviation(f"{section}.letters", letters, "ten letters in each prompt", text)
-    if conf.own_system_prompts and (models := with_own_prompts(config)):
+    if data.names and conf.own_system_prompts and (models := with_own_prompts(config)):
         text = Statement(
             "deviation.system_prompts",
             "{models} {are} asked with the roster's system prompts",
@@ -91,11 +98,23 @@ def deviations(config: Config, data: Prepared) -> Iterator[Deviation]:
     if isinstance(conf, HleScreenConf) and conf.review == "skip":
         text = "what passes the panel is published without review"
         yield Deviation("hle_screen.review", conf.review, "two rounds of review", text)
+    if isinstance(conf, HleScreenConf) and data.names and not (conf.private or conf.late):
+        text = "no approved question is held out"
+        source = "a private set is held out"
+        yield Deviation("hle_screen.private", conf.private, source, text)
+    if section == "hle" and terms.wording != "single":
+        text = "each type of answer has its own system prompt, as in the methodology and the "
+        text += "authors' code"
+        source = "one system prompt for all questions, prompt=single"
+        yield Deviation("hle.prompt", terms.wording, source, text)
     if judge := referees.other_judge(config, data):
         text = f"HLE is judged by {judge}"
         yield Deviation(f"{section}.judges", [*conf.judges], _JUDGE[section], text)
     if conf.accept_failures and section != "hle_screen":
-        text = "replies that never came, or got no grade, are left out of the scores"
+        text = Statement(
+            "deviation.accept_failures",
+            "where replies never come, or get no grade, scores are made without them",
+        )
         source = "all questions count"
         if section == "index":
             source = "results with persistent failures are not published"
@@ -128,10 +147,12 @@ def scope(config: Config, data: Prepared) -> list[str]:
     """Return the settings by which only some of the source's questions are asked, or others."""
     terms = Terms.of(config)
     section, conf = terms.section, terms.conf
+    if section == "hle_screen":  # it asks candidates, never the source's questions
+        return []
     of_index = section == "index"
     every = {name for index in indices.INDICES for name in indices.constituents(index)}
     found = {
-        "data": any(part.origin == SAMPLES for part in data),
+        SAMPLED: any(part.origin == SAMPLES for part in data),
         f"{section}.benchmarks": of_index and not every <= {*terms.benchmarks},
         f"{section}.languages": of_index and bool(lacking_languages(data)),
         f"{section}.images": not of_index and not terms.images,
@@ -160,11 +181,15 @@ def _models(config: Config) -> Iterator[Deviation]:
 
 
 def _tries(config: Config, data: Prepared) -> Iterator[Deviation]:
-    """Yield which limits of tries are lower, where models at endpoints are asked."""
-    asked = (*models_of(config), *referees.others_of(config, data))
-    if not any(model.engine == "openai" for model in asked):
-        return
+    """Yield which limits of tries are lower, of the engines that are asked."""
+    asked = {it.engine for it in (*models_of(config), *referees.others_of(config, data))}
     fleet, usual, source = config.fleet, FleetConf(), "up to 30 tries of a failed call"
+    if "vllm" in asked and fleet.attempts < usual.attempts:
+        s = "s" * (fleet.attempts > 1)
+        text = f"hosted engines have {fleet.attempts} attempt{s} for a batch of requests"
+        yield Deviation("fleet.attempts", fleet.attempts, source, text)
+    if "openai" not in asked:
+        return
     if fleet.endpoint_attempts < usual.endpoint_attempts:
         text = f"endpoints have {fleet.endpoint_attempts} tries for a request"
         yield Deviation("fleet.endpoint_attempts", fleet.endpoint_attempts, source, text)

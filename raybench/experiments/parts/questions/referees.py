@@ -84,6 +84,7 @@ def plan_notes(config: Config, data: Prepared) -> list[Statement]:
     section, first = terms.section, config.roster.judges[0].name if config.roster.judges else None
     notes = []
     if checker := checker_of(config, data):
+        default = first if checker.name == first else None
         itself = checker.name in {it.name for it in config.roster.models}
         notes.append(
             Statement(
@@ -94,14 +95,14 @@ def plan_notes(config: Config, data: Prepared) -> list[Statement]:
                 checker=checker.name,
                 itself=", its own answers too" if itself else "",
                 own=itself,
-                why=f"; {section}.checker=NAME chooses another, null none"
-                + (f"; by default it is {first}, the first of roster.judges" if first else ""),
-                default=first,
+                why=f"; {section}.checker=NAME chooses another, null none" + _by_default(default),
+                default=default,
             )
         )
     if named := [name for name in data.names if benchmarks.load(name).judged]:
         names, judges = [model.name for model in config.roster.models], terms.conf.judges
         own = [name for name in judges if name in names]
+        default = first if [*judges] == [first] else None
         notes.append(
             Statement(
                 "plan.judged",
@@ -114,12 +115,17 @@ def plan_notes(config: Config, data: Prepared) -> list[Statement]:
                 else "",
                 why=f"; {section}.judges=[NAME] chooses another"
                 + ", [] leaves it out" * (section == "index")
-                + (f"; by default it is {first}, the first of roster.judges" if first else ""),
+                + _by_default(default),
                 own=own,
-                default=first,
+                default=default,
             )
         )
     return notes
+
+
+def _by_default(first: str | None) -> str:
+    """Say who is asked by default; '' where another is, whom a group or the user chose."""
+    return f"; by default it is {first}, the first of roster.judges" if first else ""
 
 
 def remarks(config: Config, data: Prepared) -> dict[str, Statement]:

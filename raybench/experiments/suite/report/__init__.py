@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from raybench.autobench.analysis.tables import Table as Scores
+from raybench.experiments.parts.deviations import DEVIATIONS
 from raybench.experiments.suite import facts, words
 from raybench.experiments.suite.comparison import CONSENSUS, Compared, Rank, chances
 from raybench.experiments.suite.parts import Found
@@ -45,6 +46,7 @@ def sections(
     if len(compared.rankings) > 1:
         yield _consensus(compared)
     yield _parts(found, folder)
+    yield from _deviations(found)
 
 
 def _places(compared: Compared) -> Section:
@@ -292,3 +294,15 @@ def _parts(found: Sequence[Found], folder: Path) -> Section:
             ],
         ),
     )
+
+
+def _deviations(found: Sequence[Found]) -> Iterator[Section]:
+    """Yield the section that names the deviations of all parts, if there are any."""
+    rows = [
+        (part.title, it["setting"], it["text"], it["source"])
+        for part in found
+        for it in part.deviations
+    ]
+    if rows:
+        table = Table(("part", "setting", "in this run", "the source"), rows)
+        yield Section(DEVIATIONS, "Each part is held against its own source.", table=table)

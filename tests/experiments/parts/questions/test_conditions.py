@@ -106,7 +106,7 @@ def test_system_prompts_of_the_roster_are_a_deviation_where_models_are_asked_wit
     without = Config(experiment="index", roster=roster)
     assert conditions.deviations(without, prepared(PART)) == {}
     none = conditions.closing(without, prepared(PART), 0, 1)["Deviations"]
-    assert code(none) == "deviation.none" and "(data, index.benchmarks, " in values(none)["scope"]
+    assert code(none) == "deviation.none" and "(index.benchmarks, " in values(none)["scope"]
     asked = Config(experiment="index", roster=roster, index=IndexConf(own_system_prompts=True))
     assert conditions.deviations(asked, prepared(PART)) == {"own_system_prompts": ["a"]}
     note = conditions.closing(asked, prepared(PART), 0, 1)["Deviations"]
