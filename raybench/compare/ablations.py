@@ -7,6 +7,7 @@ from raybench.compare import autobench, settings
 from raybench.compare.flips import MOST
 from raybench.compare.found import SCORE, Compared, Flips, Pair, Score, Table
 from raybench.compare.pairing import whole
+from raybench.compare.panels import JOURNAL, VARIANT
 from raybench.compare.results import estimate, estimate_of, shown
 from raybench.compare.runs import Stored
 from raybench.config.autobench_ablations import FULL, VARIANTS, WORDS
@@ -79,7 +80,7 @@ def _played(run: Stored) -> set[str]:
     """Return the variants that a run played: settings name some that a roster does not allow."""
     if told := _told(run):
         return {*told}
-    return {str(record.get(autobench.VARIANT)) for _, _, record in run.lines(autobench.JOURNAL)}
+    return {str(record.get(VARIANT)) for _, _, record in run.lines(JOURNAL)}
 
 
 def _orders(one: Stored, other: Stored) -> Table:

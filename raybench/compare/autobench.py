@@ -5,21 +5,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from raybench.compare import means, settings
+from raybench.compare import means, panels, settings
 from raybench.compare.flips import MOST, Done, between, numbered, reply
 from raybench.compare.found import Compared, Flip, Flips, Pair, Reply, Score, Side
+from raybench.compare.panels import JOURNAL, VARIANT
 from raybench.compare.results import counts_of, estimate_of
 from raybench.errors import ConfigurationError, Problem
 from raybench.statements import Statement
 from raybench.tracking import addresses
 from raybench.tracking.text import clipped
-from raybench.types import Counts
+from raybench.types import Counts, Estimate
 
-JOURNAL = "iterations"
 METRIC, _TITLE = "autobench/score", "AutoBench (1 to 5)"
-VARIANT = "variant"
-"""The field by which ablations tell their protocols apart."""
 _FEWEST = 2
+Alone = tuple[tuple[str, ...], tuple[str, ...]]
+"""Judges of the baseline's run alone, and of the candidate's run alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,9 @@ def scored(
     )
     common = [task for task in one if task in other]
     counts = counts_of(pair.baseline), counts_of(pair.candidate)
+    alone = _only_one_side(pair, variant)
     if len(common) < _FEWEST:
-        return _apart(pair, metric, title, counts, len(common))
+        return _apart(pair, metric, title, counts, len(common), alone)
     notes = ["A task's score is the judges' mean, weighed as they weighed then; that the weights "
              "are estimates too is not in the interval."]  # fmt: skip
     if not one_run:
@@ -58,11 +59,14 @@ def scored(
                 "compare.same_tasks",
                 "Compared over {tasks} tasks of the same words in both runs{judges}",
                 tasks=len(common),
-                judges=_judges(pair),
+                judges=_judges(alone),
+                alone=alone,
             )
         )
     sides = [one[task].value for task in common], [other[task].value for task in common]
     score = means.paired(metric, title, sides, of="tasks", counts=counts)
+    if any(alone):
+        return Scored(_untested(score), notes)
     name = metric.removesuffix("/score")
     flips = _flips(pair, Flips(name, title, of="tasks"), variant, (one, other), most)
     return Scored(score, notes, [flips])
@@ -131,9 +135,9 @@ def _by_task(side: Side, variant: str, *, iterations: bool) -> dict[str, Done]:
 
 
 def _apart(
-    pair: Pair, metric: str, title: str, counts: tuple[Counts, Counts], common: int
+    pair: Pair, metric: str, title: str, counts: tuple[Counts, Counts], common: int, alone: Alone
 ) -> Scored:
-    """Return the difference of two runs' own scores, whose tasks and judges are different ones."""
+    """Return the difference of two runs' own scores, whose tasks are different ones."""
     one, other = (estimate_of(it, metric) for it in (pair.baseline, pair.candidate))
     for it, side in ((one, pair.baseline), (other, pair.candidate)):
         if it is None or it.value is None or not it.stderr:
@@ -156,19 +160,46 @@ def _apart(
         "judges.",
         tasks=common or "no",
         s="s" * (common != 1),
-        judges=_judges(pair),
+        judges=_judges(alone),
+        alone=alone,
     )
     score = means.apart(metric, f"{title}, NOT PAIRED", one, other, of="tasks", counts=counts)
-    return Scored(score, [note])
+    return Scored(_untested(score) if any(alone) else score, [note])
 
 
-def _judges(pair: Pair) -> str:
-    """Say that the judges are not the same, where they are not."""
-    one, other = ({*it.run.models} for it in (pair.baseline, pair.candidate))
-    if one == other:
+def _untested(score: Score) -> Score:
+    """Return a score without test and interval: other judges' scores are another quantity."""
+    found = score.difference
+    method = f"{found.method}; no interval: other judges"
+    return replace(
+        score,
+        difference=Estimate(found.value, None, None, found.n, method),
+        p=None,
+        test="none",
+        gained=None,
+        lost=None,
+        untested=Statement("no_test.judges", "other judges"),
+    )
+
+
+def _only_one_side(pair: Pair, variant: str) -> Alone:
+    """Return the judges that only the baseline's run has, and those that only the candidate's has.
+
+    Models that are compared and judge themselves are the same judge: one replaces the other.
+    """
+    panels_ = [{*panels.panel(it.run, variant)} for it in (pair.baseline, pair.candidate)]
+    one, other = panels_[0] - panels_[1], panels_[1] - panels_[0]
+    if (one, other) == ({pair.baseline.model}, {pair.candidate.model}):
+        return (), ()
+    return tuple(sorted(one)), tuple(sorted(other))
+
+
+def _judges(alone: Alone) -> str:
+    """Say whether the judges are the same, and what it means that they are not."""
+    if not any(alone):
         return ", before judges of the same names"
-    alone = [", ".join(sorted(it)) or "—" for it in (one - other, other - one)]
+    baseline, candidate = (", ".join(it) or "—" for it in alone)
     return (
-        f", before other judges (only the baseline's run has {alone[0]}; only the candidate's "
-        f"{alone[1]})"
+        f", before other judges (only the baseline's run has {baseline}; only the candidate's "
+        f"{candidate}), whose scores cannot be tested against each other"
     )

@@ -352,15 +352,30 @@ class Concluded:
 def scores_headline(scores: Sequence[Judged]) -> str:
     """Return how many scores improved, how many worsened, and how many are uncertain."""
     counts = Counter(it.verdict for it in scores)
-    same = counts["identical"]
+    same, reasons = counts["identical"], [why for it in scores if (why := it.score.no_test)]
+    uncertain = counts["not distinguishable"] - len(reasons)
     return Statement(
         "comparison.headline",
-        "{improved} of {scores} scores improved, {worsened} worsened, {open} are uncertain"
-        "{identical}",
+        "{improved} of {scores} scores improved, {worsened} worsened, {rest}{identical}",
         improved=counts["better"],
         scores=len(scores) - counts["refused"],
         worsened=counts["worse"],
-        open=counts["not distinguishable"],
+        open=uncertain,
+        untested=len(reasons),
+        rest=uncertain_words(uncertain, reasons),
         identical=f", {same} identical" if same else "",
         same=same,
     )
+
+
+def uncertain_words(tested: int, reasons: Sequence[str]) -> str:
+    """Return how many tests left open which is better, and how many there was no test for.
+
+    `reasons` has why, once for each without a test.
+    """
+    told = []
+    if tested or not reasons:
+        told.append(f"{tested} {'is' if tested == 1 else 'are'} uncertain")
+    if reasons:
+        told.append(f"{len(reasons)} could not be tested ({', '.join(dict.fromkeys(reasons))})")
+    return ", ".join(told)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
+from raybench.compare import panels
 from raybench.compare.found import Kind, Pair, Setting, Side
 from raybench.compare.runs import Stored
 from raybench.pipeline.run_identity import leaves
@@ -21,6 +22,8 @@ _ALSO = {
 """Other experiments' settings by which an experiment goes."""
 _PEERS = "autobench"
 """How experiments begin in which the models judge each other."""
+_PANEL = {"autobench": "judges", "autobench_ablations": "autobench.judges"}
+"""The setting that names the judges, by experiment."""
 _DIGITS = 16
 _FIRST = {"grading": 1}
 """What is true of a run whose results do not say it."""
@@ -108,17 +111,25 @@ def _told(run: Stored) -> dict[str, Any]:
     more = (*_SHARED, *_ALSO.get(run.experiment, ()))
     shared = {name: run.config[name] for name in more if name in run.config}
     found |= dict(leaves(shared))
-    if judges := run.config.get("roster", {}).get("judges"):
-        found["roster.judges"] = judges
+    if outsiders := run.config.get("roster", {}).get("judges"):
+        found["roster.judges"] = outsiders
+    if name := _PANEL.get(run.experiment):
+        found[name] = found.get(name) or panels.EVERY
     return found
 
 
 def _judges(pair: Pair, side: Side) -> dict[str, Any]:
-    """Return what the judges of peers are made of: all models of the run but those compared."""
+    """Return what the contestants that judge are made of, but those compared.
+
+    Where the settings name other judges, that tells who judges in one run alone.
+    """
     if not side.run.experiment.startswith(_PEERS):
         return {}
-    own = {pair.baseline.model, pair.candidate.model}
-    every = {name: spec for name, spec in side.run.models.items() if name not in own}
+    runs = pair.baseline.run, pair.candidate.run
+    names = {*panels.panel(side.run)} - {pair.baseline.model, pair.candidate.model}
+    if panels.given(runs[0]) != panels.given(runs[1]):
+        names &= {*panels.panel(runs[0])} & {*panels.panel(runs[1])}
+    every = {name: spec for name, spec in side.run.models.items() if name in names}
     parts = ((name, *leaf) for name, spec in every.items() for leaf in _model(spec).items())
     return {f"{name}, {part}": it for name, part, it in parts}
 

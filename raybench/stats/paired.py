@@ -9,7 +9,7 @@ import numpy as np
 from raybench.statements import Statement
 from raybench.stats import clusters, mcnemar
 from raybench.stats.asked import Asked
-from raybench.stats.distributions import two_sided
+from raybench.stats.distributions import student_quantile, two_sided
 from raybench.stats.intervals import Z, student, wilson
 from raybench.types import Estimate
 
@@ -17,7 +17,7 @@ Test = TypeVar("Test", bound=Hashable)
 
 _LEVEL, _POWER = 0.05, 0.8
 DETECTABLE = 2.8
-"""Standard errors of a difference that four in five runs would tell from 0: 1.96 for the 95 %
+"""Standard errors of an index that four in five runs would tell from 0: 1.96 for the 95 %
 interval to exclude 0, and 0.84 for that to happen in 80 %."""
 
 MCNEMAR = "McNemar, exact"
@@ -33,6 +33,8 @@ class Comparison:
     test: str = "none"
     seen: mcnemar.Seen | None = None
     """What McNemar's test goes by, where that is the test."""
+    sources: int = 0
+    """How many independent observations Student's t has, where that is the test."""
 
     @property
     def detectable(self) -> float | None:
@@ -43,7 +45,11 @@ class Comparison:
             # An index: what does not differ in it has an interval, and no standard error.
             low, high = self.difference.ci95
             return DETECTABLE * (high - low) / 2 / Z
-        return DETECTABLE * self.difference.stderr if self.difference.stderr else None
+        if not self.difference.stderr or self.sources < 2:
+            return None
+        degrees = self.sources - 1
+        reach = student(degrees) + student_quantile(_POWER, degrees)
+        return reach * self.difference.stderr
 
 
 def compare(first: Asked, second: Asked, *, over: str = "questions") -> Comparison:
@@ -76,7 +82,7 @@ def compare(first: Asked, second: Asked, *, over: str = "questions") -> Comparis
     if first.plain and first.once and second.once:
         seen = mcnemar.Seen(int((differences > 0).sum()), int((differences < 0).sum()), n)
         return Comparison(difference, mcnemar.chance(seen.gained, seen.lost), MCNEMAR, seen)
-    return Comparison(difference, p, test)
+    return Comparison(difference, p, test, sources=sources if stderr else 0)
 
 
 def holm(ps: Mapping[Test, float]) -> dict[Test, float]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from raybench.csv_cells import guard_cell
 from raybench.statements import Statement
+from raybench.stats.guessing import OPEN, against
 from raybench.tracking.text import one_line
 from raybench.types import Counts, Estimate, reason_of
 
@@ -59,10 +60,9 @@ class Column:
     have the models in that order."""
 
     def mark(self, cell: "Cell") -> str:
-        """Return the mark of an estimate whose interval holds what guessing would score, or ''."""
-        if self.chance is None or cell.value is None or cell.ci95 is None:
-            return ""
-        return _GUESSED if cell.ci95[0] <= self.chance <= cell.ci95[1] else ""
+        """Return the mark of an estimate that cannot be told from guessing, or ''."""
+        score = Estimate(cell.value, cell.stderr, cell.ci95, cell.n, cell.method)
+        return _GUESSED if against(score, self.chance) == OPEN else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,8 +152,18 @@ def test_the_headline_counts_scores_where_none_moved(pair: Pair) -> None:
     (found,) = judging.concluded([Compared(pair, scores)])
     assert found.verdict == OPEN
     headline = values(found.headline)
-    assert (headline["improved"], headline["scores"], headline["open"]) == (0, 3, 3)
+    assert (headline["improved"], headline["scores"]) == (0, 3)
+    assert (headline["open"], headline["untested"]) == (2, 1), "no test found it uncertain"
+    assert scores[2].no_test in headline["rest"]
     assert scores[2].no_test in values(found.sentence)["untested"]
+
+
+@pytest.mark.parametrize(("open_", "verb"), [(1, "is"), (2, "are"), (0, "are")])
+def test_one_score_is_uncertain_and_several_are(pair: Pair, open_: int, verb: str) -> None:
+    scores = [made(f"o{at}", 0.9) for at in range(open_)]
+    scores += [made(f"m{at}", 0.00001, 0.1) for at in range(2)]
+    (found,) = judging.concluded([Compared(pair, scores)])
+    assert values(found.headline)["rest"].split()[:2] == [str(open_), verb]
 
 
 def test_a_score_without_a_test_is_shown_with_the_reason(pair: Pair) -> None:

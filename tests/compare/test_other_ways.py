@@ -79,6 +79,19 @@ def test_models_of_one_run_of_ablations_are_compared_under_what_it_played(tmp_pa
         assert not any(it.refused for it in found.scores)
 
 
+def test_each_variant_goes_by_its_own_judges(tmp_path: Path) -> None:
+    scores = {"full": [2.0, 2.5, 3.0], "uniform_weights": [2.0, 2.0, 3.5]}
+    one, other = (ablations(tmp_path / at, scores, 0.8) for at in "ab")
+    path = other.folder / "results.json"
+    told = json.loads(path.read_text())
+    told["run"]["ablations"]["uniform_weights"]["judges"] = ["x", "o"]
+    path.write_text(json.dumps(told))
+    (x, *_), _ = compared(one, Stored.at(other.folder))
+    found = by_title(x)
+    assert code(found["Uniform weights"].no_test) == "no_test.judges"
+    assert not found["Full protocol"].no_test
+
+
 def test_a_variant_without_a_score_is_refused_and_the_others_are_compared(tmp_path: Path) -> None:
     full = [2.0, 2.5, 3.0]
     one = ablations(tmp_path / "a", {"full": full, "uniform_weights": full}, 0.8)

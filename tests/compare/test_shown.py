@@ -13,7 +13,7 @@ from compare.making import compared, concluded, run, unit, units
 from statements import values
 
 from raybench.compare import command, judging, means, questions
-from raybench.compare.found import Compared, Concluded, Pair, Side
+from raybench.compare.found import Compared, Concluded, Pair, Score, Side
 from raybench.compare.runs import Stored
 from raybench.compare.shown import page, summary, terminal, words
 from raybench.compare.shown.told import told
@@ -325,6 +325,36 @@ def test_a_score_without_a_test_says_so_in_terminal_page_and_json(tmp_path: Path
     assert (said["verdict"], said["test"], said["no_test"]) == (
         "not distinguishable", "none", score.no_test,
     )  # fmt: skip
+
+
+def test_why_several_pairs_have_no_test_is_said_once_where_it_is_so_of_all(tmp_path: Path) -> None:
+    names = ("m", "n", "o")
+    one, other = (run(tmp_path / at, [], models=names) for at in "ab")
+
+    def untested(name: str, n: int, of: str) -> Compared:
+        there = Estimate(0.5, None, None, n, "mean")
+        moved = Estimate(0.1, None, None, n, "mean")
+        score = Score("m/points_won", "M", there, there, moved, independent=n, of=of)
+        return Compared(Pair(Side(one, name), Side(other, name)), [score])
+
+    def shown(found: Sequence[Concluded]) -> list[str]:
+        out = io.StringIO()
+        terminal.show(found, [], out)
+        return out.getvalue().splitlines()
+
+    alike = judging.concluded([untested(name, 1, "matches") for name in names[:2]])
+    why = alike[0].no_test
+    headline = values(summary.headline(alike))
+    assert (headline["untested"], headline["not_told"]) == (2, 2), "public values stay"
+    assert why in headline["uncertain"] and summary.headline(alike) == shown(alike)[0]
+    assert not any(why in it.brief for it in summary.rows(alike))
+    # With reasons of their own, each row says which.
+    several = judging.concluded(
+        [untested("m", 1, "matches"), untested("n", 1, "tasks"), untested("o", 1, "tasks")]
+    )
+    briefs = [it.brief for it in summary.rows(several)]
+    assert all(it.no_test in brief for it, brief in zip(several, briefs, strict=True))
+    assert len({it.no_test for it in several}) == 2
 
 
 def test_p_stands_beside_what_it_was_raised_to(tmp_path: Path) -> None:

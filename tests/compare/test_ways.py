@@ -10,7 +10,7 @@ from refusals import refused
 from scipy import stats
 from statements import code, the
 
-from raybench.compare import autobench, games, judging, ways
+from raybench.compare import autobench, games, judging, panels, ways
 from raybench.compare.found import Judged, Pair, Side
 from raybench.stats.distributions import two_sided
 from raybench.stats.intervals import student
@@ -68,6 +68,76 @@ def test_runs_without_a_common_task_are_not_paired_which_is_said_loudly(tmp_path
     unfinished = peers(tmp_path / "c", [iteration(1, "c", x=2.0)], results={})
     with refused("compare.nothing"):
         list(autobench.compare([pair(one, unfinished)]))
+
+
+@pytest.mark.parametrize(
+    ("given", "results_have", "alone"),
+    [
+        ([["x", "o"], []], False, (("o",), ("y",))),
+        ([["x", "o"], []], True, (("o",), ("y",))),
+        ([["x", "y"], []], False, ((), ())),
+        ([["x", "o"], ["x", "o"]], True, ((), ())),
+    ],
+)
+@pytest.mark.parametrize("common", [True, False])
+def test_scores_by_other_judges_are_shown_and_not_tested(
+    given: list[list[str]],
+    results_have: bool,
+    alone: tuple[tuple[str, ...], tuple[str, ...]],
+    common: bool,
+    tmp_path: Path,
+) -> None:
+    def made(name: str, panel: list[str], score: float) -> Any:
+        told = result(score, 0.03)
+        told["run"] |= {"judges": panel or JUDGES} if results_have else {}
+        words = "t" if common else name
+        return peers(
+            tmp_path / name,
+            [iteration(n, f"{words}{n}", x=score + n / 10) for n in range(4)],
+            results=told,
+            config={"autobench": {"judges": panel}},
+        )
+
+    runs = made("a", given[0], 2.0), made("b", given[1], 3.0)
+    (found,) = judging.concluded([*autobench.compare([pair(*runs)])])
+    (score,) = found.scores
+    said = the("compare.same_tasks" if common else "compare.not_paired", found.compared.notes)
+    assert said["alone"] == alone
+    assert score.score.difference.value == pytest.approx(1.0), "what was observed is shown"
+    if any(alone):
+        assert code(score.score.no_test) == "no_test.judges" and found.tests == 0
+        assert (score.score.p, score.score.difference.ci95) == (None, None)
+        assert score.verdict == "not distinguishable" and not found.compared.flips
+    else:
+        assert not score.score.no_test and found.tests == 1
+
+
+def test_a_candidate_in_the_baselines_place_judges_in_its_place(tmp_path: Path) -> None:
+    tasks = [f"t{n}" for n in range(4)]
+    old, new = (
+        run(
+            tmp_path / name,
+            [iteration(n, task, **{name: 2.0 + n}) for n, task in enumerate(tasks)],
+            experiment="autobench", journal="iterations", models=[name, "rival"],
+        )
+        for name in ("old", "new")
+    )  # fmt: skip
+    (found,) = autobench.compare([Pair(Side(old, "old"), Side(new, "new"))])
+    assert the("compare.same_tasks", found.notes)["alone"] == ((), ())
+    assert not found.scores[0].no_test
+
+
+def test_an_empty_list_of_judges_is_shown_as_every_model(tmp_path: Path) -> None:
+    records = [iteration(n, f"t{n}", x=2.0) for n in range(3)]
+    named_ = peers(tmp_path / "a", records, config={"autobench": {"judges": ["x"]}})
+    every = peers(tmp_path / "b", records, config={"autobench": {"judges": []}})
+    older = peers(tmp_path / "c", records, config={"autobench": {}})
+    for other in (every, older):
+        (found,) = autobench.compare([pair(named_, other)])
+        (setting,) = found.settings
+        assert (setting.name, setting.candidate) == ("judges", panels.EVERY)
+    (found,) = autobench.compare([pair(every, older)])
+    assert not found.settings
 
 
 def match(

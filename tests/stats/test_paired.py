@@ -34,7 +34,9 @@ def test_averaged_repeats_are_compared_by_students_t() -> None:
     second = Asked.of([(1, 3), (2, 3), (0, 3), (1, 3)])
     found = compare(first, second)
     peer = stats.ttest_rel([1, 2 / 3, 1 / 3, 1], [1 / 3, 2 / 3, 0, 1 / 3])
-    assert found.detectable == pytest.approx(2.8 * (found.difference.stderr or 0))
+    # Four questions: Student's t with 3 degrees, as the interval and p go by it.
+    reach = stats.t.ppf(0.975, 3) + stats.t.ppf(0.8, 3)
+    assert found.detectable == pytest.approx(reach * (found.difference.stderr or 0))
     assert found.test == "paired Student's t"
     assert found.p == pytest.approx(peer.pvalue)
     low, high = peer.confidence_interval()

@@ -233,6 +233,8 @@ def test_what_cannot_be_told_from_guessing_is_marked() -> None:
     note = guesses(rows(table, [column]), [column])
     assert values(note)["scores"] == "Score 0.250" and note in text
     assert "†" not in to_markdown(results(a=0.9), [column])
+    one = Cell(1.0, (0.21, 1.0), None, 1, "Wilson")
+    assert Column("t/score", "Score", chance=1 / 6).mark(one), "one guess in six is right"
 
 
 def test_csv_spells_everything_out() -> None:

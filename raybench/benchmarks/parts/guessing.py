@@ -1,14 +1,10 @@
-"""What guessing would score: an accuracy that cannot be told from it says nothing of a model."""
+"""What guessing would score: `stats/guessing.py` holds accuracies against it."""
 
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal
 
 from raybench.benchmarks.parts.contract import Benchmark, Row
-from raybench.types import Estimate
-
-Against = Literal["above guessing", "not distinguishable from guessing", "below guessing"]
 
 
 class Guessing:
@@ -32,16 +28,6 @@ class Guessing:
         means = [_mean(of) for of in there]
         known = [mean for mean in means if mean is not None]
         return math.fsum(known) / len(known) if means and len(known) == len(means) else None
-
-
-def against(accuracy: Estimate, chance: float | None) -> Against | None:
-    """Return where an accuracy stands beside guessing, by its interval; None where it cannot."""
-    if chance is None or accuracy.ci95 is None:
-        return None
-    low, high = accuracy.ci95
-    if low <= chance <= high:
-        return "not distinguishable from guessing"
-    return "above guessing" if low > chance else "below guessing"
 
 
 def _mean(chances: Counter[float | None]) -> float | None:

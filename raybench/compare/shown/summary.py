@@ -1,10 +1,10 @@
 """The table of all pairs: each one's verdict and the difference that stands for it."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from raybench.compare.found import Concluded, Judged, Overall, scores_headline
+from raybench.compare.found import Concluded, Judged, Overall, scores_headline, uncertain_words
 from raybench.compare.means import UNPAIRED
 from raybench.compare.shown.words import difference, p_shown
 from raybench.statements import Statement
@@ -74,24 +74,28 @@ def headline(found: Sequence[Concluded]) -> str:
     if len(pairs) < 2:
         return next((it.headline for it in pairs or found), "")
     numbers, scores = counts(pairs), [score for it in pairs for score in it.scores]
+    reasons = [why for it in pairs if (why := it.no_test)]
     models = {it.compared.pair.candidate.key for it in pairs}
     several = any(it.scored > 1 for it in pairs)
     one_run = all(it.compared.pair.one_run for it in pairs)
     improved, worsened = "improved", "worsened"
     if one_run:
-        improved, worsened = "are better than the baseline", "are worse"
+        is_, are = ("is" if numbers[it] == 1 else "are" for it in ("improved", "worsened"))
+        improved, worsened = f"{is_} better than the baseline", f"{are} worse"
     if several:
         improved, worsened = f"{improved} in at least one score", f"{worsened} in at least one"
     rest = {"mixed": "mixed", "identical": "identical", "not_tested": "not tested"}
     return Statement(
         "comparison.headline_of_models",
-        "{improved} of {all} {what} {better}, {worsened} {worse}, {not_told} are uncertain{rest}"
-        "{scores}{unpaired}",
+        "{improved} of {all} {what} {better}, {worsened} {worse}, {uncertain}{rest}{scores}"
+        "{unpaired}",
         **numbers,
         all=len(pairs),
         what="models" if len(models) == len(pairs) else "pairs",
         better=improved,
         worse=worsened,
+        uncertain=uncertain_words(numbers["not_told"] - len(reasons), reasons),
+        untested=len(reasons),
         rest="".join(f", {numbers[name]} {word}" for name, word in rest.items() if numbers[name]),
         scores=f"; {scores_headline(scores)}" if several else "",
         unpaired=_unpaired(scores),
@@ -109,7 +113,9 @@ def _unpaired(scores: Sequence[Judged]) -> str:
 
 def rows(found: Sequence[Concluded]) -> list[Row]:
     """Return what comes before all tests, then the pairs."""
-    return [*_beside(found), *(_row(place, it) for place, it in enumerate(found) if it.scores)]
+    reasons = {it.no_test for it in found} - {""}
+    own = (_row(place, it, reasons) for place, it in enumerate(found) if it.scores)
+    return [*_beside(found), *own]
 
 
 def ordered(found: Sequence[Concluded]) -> list[Concluded]:
@@ -141,7 +147,9 @@ def _beside(found: Sequence[Concluded]) -> Iterator[Row]:
             yield Row(place, candidate, baseline, *moved, *told)
 
 
-def _row(place: int, found: Concluded) -> Row:
+def _row(place: int, found: Concluded, reasons: Collection[str]) -> Row:
+    """Return a pair's row. The headline says why there is no test, unless `reasons` differ."""
+    why = f": {found.no_test}" if found.no_test and len(reasons) > 1 else ""
     baseline, candidate = found.compared.pair.titles
     verdicts = [it.verdict for it in found.scores]
     of = standing(found.scores, found.verdict, found.compared.pair.ranked_by)
@@ -150,7 +158,7 @@ def _row(place: int, found: Concluded) -> Row:
         candidate,
         baseline,
         found.verdict,
-        found.brief,
+        f"{found.brief}{why}",
         of.score.title if of else "—",
         difference(of) if of else "—",
         p_shown(of.p_holm if of else None),

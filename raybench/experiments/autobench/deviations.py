@@ -232,8 +232,9 @@ def _models(conf: AutobenchConf, asked: Sequence[ModelSpec]) -> Iterator[Deviati
             "the prompts of tables 5 to 8 and nothing else",
             Statement(
                 "deviation.autobench.system_prompt",
-                "{models} are also given a system prompt",
+                "{models} {are} also given a system prompt",
                 models=", ".join(prompted),
+                are="is" if len(prompted) == 1 else "are",
             ),
         )
 

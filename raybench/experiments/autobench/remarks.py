@@ -35,7 +35,13 @@ def judged_by(protocol: Settings) -> str:
     every = protocol.panel == protocol.models
     own = [name for name in protocol.panel if name in protocol.models]
     themselves = ", its own answers too" if protocol.self_judgement else ", not its own answers"
-    if not every and len(own) > 1:
+    if len(own) < len(protocol.panel):
+        one = len(own) == 1
+        verb = f"also judge{'s' * one}"
+        if not protocol.self_judgement:
+            verb = f"{'does' if one else 'do'} not judge"
+        themselves = f"; {', '.join(own)} {verb} {'its' if one else 'their'} own answers"
+    elif not every and len(own) > 1:
         themselves = themselves.replace("its", "each its")
     return Statement(
         "remarks.judged_by",

@@ -16,6 +16,8 @@ SAMPLED = "data"
 """The setting by which samples are asked instead of the source's questions."""
 _MOST_SENTENCES = 3
 """More deviations than these are named by their settings alone where there is little room."""
+IN_REPORT = f" (explained in report.html, section {DEVIATIONS})"
+"""Where bare names are explained; the report itself has a link instead."""
 
 
 class Deviation(NamedTuple):
@@ -77,11 +79,12 @@ def note(found: Sequence[Deviation], source: str, scope: Sequence[str] = ()) -> 
         )
     return Statement(
         "deviation.some",
-        "{count} deviate{s} from {source}: {settings}",
+        "{count} deviate{s} from {source}: {settings}{where}",
         count=counted(found),
         settings=settings,
         source=source,
         s="s" * (len(found) == 1),
+        where=IN_REPORT,
     )
 
 

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 from raybench.experiments.parts import models, recording, reproducing, surroundings
-from raybench.experiments.parts.deviations import DEVIATIONS, JUDGED
+from raybench.experiments.parts.deviations import DEVIATIONS, IN_REPORT, JUDGED
 from raybench.experiments.parts.outcome import Outcome
 from raybench.statements import Statement
 from raybench.tracking import console, report
@@ -41,7 +41,7 @@ def page(
     what this run is a part of.
     """
     about, account = results["run"], results["fleet"]["this_session"]
-    remarks = {name: text for name, text in outcome.notes.items() if text != outcome.answer}
+    remarks = reported(outcome)
     return report.parts(
         title=f"raybench: {plan.experiment}",
         subtitle=f"{f'roster {roster}, ' if plan.models else ''}run {about['id']}",
@@ -60,6 +60,15 @@ def page(
         remarks=remarks,
         back={"The suite that this run is a part of": whole} if whole else {},
     )
+
+
+def reported(outcome: Outcome) -> dict[str, str]:
+    """Return the footnotes of a report: it links what other places refer to."""
+    return {
+        name: text.removesuffix(IN_REPORT)
+        for name, text in outcome.notes.items()
+        if text != outcome.answer
+    }
 
 
 def conditions(remarks: Mapping[str, str]) -> dict[str, str]:

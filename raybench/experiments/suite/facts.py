@@ -11,6 +11,7 @@ from typing import Any
 
 from raybench.experiments.suite.parts import Found
 from raybench.statements import Statement
+from raybench.stats.guessing import OPEN, against
 from raybench.tracking.leaderboard import COUNT_MEANINGS
 
 NOTHING = "The data do not say why: nothing that the two ways count sets it apart there."
@@ -105,8 +106,7 @@ def _guessing(part: Found, model: str) -> Iterator[str]:
 
     def guesses(name: str, chance: float | None, it: str) -> bool:
         score = part.estimate(it, f"{name}/accuracy")
-        ends = score.ci95 if score else None
-        return chance is not None and ends is not None and ends[0] <= chance <= ends[1]
+        return score is not None and against(score, chance) == OPEN
 
     found = [
         name

@@ -14,6 +14,7 @@ from raybench.experiments.autobench.conclusion import concluded
 from raybench.experiments.autobench.deviations import deviations, section
 from raybench.experiments.autobench.reuse import Kept
 from raybench.experiments.parts import page
+from raybench.experiments.parts.deviations import DEVIATIONS
 from raybench.statements import Statement
 
 SIMULATED = ("+experiment=autobench", "roster=simulated")
@@ -92,6 +93,16 @@ def test_what_a_setting_deviates_in_is_named(given: list[str], expected: list[st
     assert named == expected
 
 
+def test_one_model_is_given_a_system_prompt_and_several_are() -> None:
+    prompt = ", system_prompt: Be strict."
+    for models, are in (
+        (MODELS.format(prompt), "is"),
+        (MODELS.format(prompt).replace("simulated}]", f"simulated{prompt}}}]"), "are"),
+    ):
+        texts = [it.text for it in deviations(config(*PAPER, models))]
+        assert the("deviation.autobench.system_prompt", texts)["are"] == are
+
+
 def test_of_given_tasks_nothing_is_said_of_how_tasks_are_posed(tmp_path: Path) -> None:
     tasks = tmp_path / "tasks.jsonl"
     tasks.write_text('{"task": "Why?"}\n')
@@ -122,6 +133,9 @@ def test_results_and_report_name_them() -> None:
     assert all(it["source"] and it["text"] for it in told)
     line = page.conditions(outcome.notes)["Deviations"]
     assert values(line)["settings"].split(", ") == [it["setting"] for it in told]
+    # Bare names say where they are explained, and the report has a link instead.
+    where, reported = values(line)["where"], page.reported(outcome)["Deviations"]
+    assert DEVIATIONS in where and line == f"{reported}{where}"
     assert outcome.about["judges"] == ["a", "b", "c"]
     assert values(outcome.notes["Judged by"])["own"] == ["a", "b", "c"]
     (table,) = (it.table for it in outcome.sections if it == section(found))

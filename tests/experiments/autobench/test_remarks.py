@@ -48,6 +48,17 @@ def test_a_judge_that_cannot_be_read_and_one_from_outside_are_told() -> None:
     assert said(records, settings, Kept(0))["Judges"] == "; ".join(told)
 
 
+def test_only_judges_that_answer_are_said_to_judge_their_own_answers() -> None:
+    for own in (["b"], ["b", "c"]):
+        for itself in (True, False):
+            settings = Settings(MODELS, judges=("x", *own), self_judgement=itself)
+            told = values(remarks_.judged_by(settings))
+            assert told["panel"] == ["x", *own] and told["own"] == (own if itself else [])
+            named = told["themselves"].replace(",", "").split()
+            assert all(name in named for name in own) and "x" not in named
+    assert values(remarks_.judged_by(Settings(MODELS, judges=("x", "y"))))["themselves"] == ""
+
+
 def test_what_was_reused_is_told_and_what_was_asked_in_vain() -> None:
     settings = Settings(MODELS)
     extended = Extended(Path("runs/autobench/R"), {"where": Reply("yes")})

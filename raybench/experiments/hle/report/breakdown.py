@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from raybench.benchmarks.parts import guessing
 from raybench.benchmarks.parts.hle import metrics
 from raybench.benchmarks.parts.hle.exam import Exam
 from raybench.benchmarks.parts.hle.options import CHOICE
 from raybench.experiments.parts.questions.view import View
+from raybench.stats import guessing
 from raybench.tracking.report import Section, Table, Value
 
 _ACCURACY = f"{metrics.NAME}/accuracy"
@@ -33,7 +33,7 @@ def by_type(view: View, exam: Exam) -> Section:
             ("model", "exact match", "n", "multiple choice", "n", "chance", "against chance",
              "share of multiple choice"),
             rows,
-            caption="Chance: what guessing among the options listed would score.",
+            caption=guessing.EXPLAINED,
         ),
     )  # fmt: skip
 

@@ -77,10 +77,16 @@ def deviations(config: Config, data: Prepared) -> Iterator[Deviation]:
         text = "prompts name only the letters that a question has options for"
         yield Deviation(f"{section}.letters", letters, "ten letters in each prompt", text)
     if data.names and conf.own_system_prompts and (models := with_own_prompts(config)):
-        text = f"{', '.join(models)} are asked with the roster's system prompts"
+        text = Statement(
+            "deviation.system_prompts",
+            "{models} {are} asked with the roster's system prompts",
+            models=", ".join(models),
+            are="is" if len(models) == 1 else "are",
+        )
         yield Deviation(f"{section}.own_system_prompts", True, "no system prompts of users", text)
     if models := prepended(config):
-        text = f"{', '.join(models)} read the exam's system prompt at the start of the question"
+        reads = "reads" if len(models) == 1 else "read"
+        text = f"{', '.join(models)} {reads} the exam's system prompt at the start of the question"
         source = "a user message of its own, for models that take no system message"
         yield Deviation("hle.without_system_role", "prepended", source, text)
     if referees.role_deviates(config, data):

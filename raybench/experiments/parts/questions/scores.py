@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from raybench import benchmarks
-from raybench.benchmarks.parts import guessing, summary
+from raybench.benchmarks.parts import summary
 from raybench.benchmarks.parts.scores import Scores
 from raybench.benchmarks.parts.tally import safe
 from raybench.experiments.parts import profiles
 from raybench.experiments.parts.questions.view import LONG, View
 from raybench.statements import Statement
+from raybench.stats import guessing
 from raybench.tracking.report import Section, Table, Value
 from raybench.types import Estimate
 
@@ -66,7 +67,7 @@ def benchmark(view: View, name: str) -> Section:
             list(zip(*kept.values(), strict=True)),
             caption="n: questions. Re-run noise: the standard deviation of the accuracy if the "
             "same questions were asked again. Tokens: of a reply, mean and percentiles."
-            + (" Chance: what guessing among the options listed would score." if chance else "")
+            + (f" {guessing.EXPLAINED}" if chance else "")
             + (_PASSING if any(head.startswith("pass@") for head in kept) else "")
             + (_CHECKER if "checker decided" in kept else "")
             + (f" {', '.join(others).capitalize()} accuracy: {_BESIDE}" if others else ""),
@@ -151,7 +152,7 @@ def differences(view: View) -> Iterator[Section]:
             it.found.difference.n,
             it.found.difference.stderr,
             _p(it.p_holm),
-            it.found.detectable,
+            _detectable(it.found.detectable),
         )
         for it in sorted(found, key=lambda it: keys.index(it.metric))
     ]
@@ -174,7 +175,7 @@ def differences(view: View) -> Iterator[Section]:
                 caption="Differences with 95 % intervals over n questions. p: corrected for the "
                 "number of benchmarks in which a pair is compared (Holm), not for the number of "
                 "pairs; indices have none. Detectable: the smallest difference that such a run "
-                "finds four times in five.",
+                "finds four times in five; none: it is larger than any two scores can differ by.",
             ),
             folded=f"All {len(rows)} differences" * (len(rows) > LONG),
         )
@@ -182,6 +183,11 @@ def differences(view: View) -> Iterator[Section]:
 
 def _p(value: float | None) -> Value:
     return f"< {_SMALLEST_P}" if value is not None and value < _SMALLEST_P else value
+
+
+def _detectable(value: float | None) -> Value:
+    """Return a detectable difference of two shares: none where it is larger than 1."""
+    return "none" if value is not None and value > 1 else value
 
 
 def _sizes(estimates: Sequence[Estimate]) -> Value:

@@ -2,11 +2,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from statements import code, values
+from statements import code, the, values
 
 from raybench.config import Config, HleConf, IndexConf, ModelConf, RosterConf
 from raybench.experiments.parts import models
-from raybench.experiments.parts.questions import conditions
+from raybench.experiments.parts.questions import conditions, deviations
 from raybench.pipeline.datasets import Dataset, Prepared
 from raybench.types import ModelSpec, Sampling
 
@@ -113,6 +113,14 @@ def test_system_prompts_of_the_roster_are_a_deviation_where_models_are_asked_wit
     assert (code(note), values(note)["settings"]) == ("deviation.few", "index.own_system_prompts")
     told = [conditions.settings(it) for it in (Config(), without, asked)]
     assert len({it.get("system prompts of the roster") for it in told}) == 3
+
+
+def test_one_model_is_asked_with_its_system_prompt_and_several_are() -> None:
+    for names, are in (("a", "is"), ("ab", "are")):
+        roster = RosterConf("r", [ModelConf(name, system_prompt="Be brief.") for name in names])
+        asked = Config(experiment="index", roster=roster, index=IndexConf(own_system_prompts=True))
+        texts = [it.text for it in deviations.deviations(asked, prepared(PART))]
+        assert the("deviation.system_prompts", texts)["are"] == are
 
 
 def test_how_judges_are_asked_is_a_deviation_where_it_is_one() -> None:

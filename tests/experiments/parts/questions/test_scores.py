@@ -118,6 +118,15 @@ def test_of_many_models_neighbours_are_compared_and_the_report_says_so() -> None
     assert len(lines(section)) == 6
 
 
+def test_no_difference_of_two_shares_that_is_larger_than_1_is_detectable() -> None:
+    units = [*asked("mmlu_pro", "R", "w"), *asked("mmlu_pro", "w", "w", model="b")]
+    (section,) = scores.differences(view(units))
+    assert {line["detectable"] for line in lines(section)} == {"none"}
+    units = [*asked("mmlu_pro", *"Rw" * 60), *asked("mmlu_pro", *"RRw" * 40, model="b")]
+    (section,) = scores.differences(view(units))
+    assert all(0 < line["detectable"] < 1 for line in lines(section))
+
+
 def test_a_small_p_is_no_zero() -> None:
     units = [*asked("mmlu_pro", *"R" * 60), *asked("mmlu_pro", *"w" * 60, model="b")]
     (section,) = scores.differences(view(units))
