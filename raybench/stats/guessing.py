@@ -3,9 +3,6 @@
 import math
 from typing import Literal
 
-import numpy as np
-
-from raybench.stats.distributions import binomial_below
 from raybench.types import Estimate
 
 Against = Literal["above guessing", "not distinguishable from guessing", "below guessing"]
@@ -28,6 +25,10 @@ def against(accuracy: Estimate, chance: float | None) -> Against | None:
     """
     if chance is None or accuracy.value is None or accuracy.ci95 is None:
         return None
+    import numpy as np
+
+    from raybench.stats.distributions import binomial_below
+
     (low, high), n = accuracy.ci95, accuracy.n
     right = accuracy.value * n
     # A share of a right answer, where questions were asked several times, counts as none.
