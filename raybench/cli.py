@@ -126,7 +126,7 @@ def _main() -> None:
         _register_schema()
         if args.help and _shows_help(args, wrong):
             return
-        if args.cfg or args.info:  # mistakes are told in our own words
+        if args.cfg or args.info:  # raybench reports mistakes itself
             _composed(args.overrides, args.config_dir)
         if _is_plain(args):
             sys.exit(_job(_told(args.overrides), args.overrides))

@@ -21,7 +21,8 @@ def against(accuracy: Estimate, chance: float | None) -> Against | None:
     """Return where an accuracy stands beside guessing; None where that is unknown.
 
     Its interval and the exact binomial test have to agree: intervals of few questions, Wilson's
-    too, may exclude what guesses score by luck. Of one question right, 1 of 6 guesses is.
+    too, may exclude what guesses score by luck. Where 1 guess in 6 is
+    right, one right answer shows nothing.
     """
     if chance is None or accuracy.value is None or accuracy.ci95 is None:
         return None

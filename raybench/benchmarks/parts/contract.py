@@ -95,7 +95,7 @@ class Benchmark(ABC):
     size: ClassVar[int | None] = None
     """How many questions there are, where those of one language are counted."""
     counted_by: ClassVar[str] = "the methodology counts"
-    """Who counts so many, with a verb."""
+    """Who counts this number of questions, with a verb."""
     repeats: ClassVar[int] = 1
     """How often the methodology asks each question."""
     weights: ClassVar[Mapping[str, Fraction]]

@@ -110,7 +110,7 @@ def read(*sheets: Iterable[tuple[int, Mapping[str, str]]]) -> dict[str, Filled]:
     """Return the reviews of each question, by its id, in the order of the sheets.
 
     What a reviewer writes in a later sheet replaces what they wrote about the same text in the same
-    round. Raises SheetError, with the numbers of the rows, where values are none of the rubric's.
+    round. Raises SheetError, with the numbers of the rows, where the rubric lacks a value.
     """
     found: dict[str, list[tuple[Mapping[str, str], Review]]] = {}
     mistakes: list[str] = []
@@ -348,8 +348,8 @@ def _rejected(
             reviewers=_names(finding),
         )
     # A blank row is a pending review. A reviewer may fill in several rows.
-    everybody = len(rejecting) == len(first) >= asked
-    if rejecting and (last or everybody):
+    all_rows = len(rejecting) == len(first) >= asked
+    if rejecting and (last or all_rows):
         return Statement(
             "review.rejected",
             "round {round}: rejected by {reviewers}",
