@@ -1,0 +1,52 @@
+"""What clients, replicas and the scheduler of engines say to each other."""
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from raybench.types import Completion, Request
+
+Placed = tuple[int, Completion]
+"""A completion and the position of its request in the call that asked for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """How a replica is doing, sent with the replies of every call that it works on."""
+
+    running: int
+    """Requests that its engine works on, whoever asked."""
+    waiting: int
+    """Requests that it holds for its engine, whoever asked."""
+    max_num_seqs: int
+    """Requests that its engine can work on at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class DemandReport:
+    """What one client process wants of one engine."""
+
+    client: str
+    engine: str
+    ready: int
+    """Requests that could be sent now."""
+    outstanding: int
+    """Requests that are with a replica."""
+    remaining: int
+    """Requests that are known to come later; 0 where nobody knows."""
+
+
+class ReplicaClosed(Exception):  # an answer, not a fault
+    """The replica takes no more requests: it is about to sleep or to stop."""
+
+
+class ReplicaHandle(Protocol):
+    """One replica, as a client process sees it."""
+
+    def stream(self, requests: Sequence[Request]) -> AsyncGenerator[Placed | Heartbeat]:
+        """Answer these requests, each reply as soon as it is there.
+
+        Raises ReplicaClosed for requests that the replica hands back without an answer, and
+        whatever the connection raises where the replica dies.
+        """
+        ...
