@@ -341,9 +341,9 @@ class Keeper:
         """Name an engine as people know it: by its models."""
         return f"the engine of {self._specs[name].called}"
 
-    def _place(self, name: str) -> Place | None:
+    def _place(self, name: str) -> Place:
         if self._nodes is None:
-            return None
+            return Place()
         devices = self._devices[name]
         places = [self._nodes.places[device] for device in devices]
         if not self._gpu:
