@@ -12,7 +12,15 @@ from dataclasses import dataclass
 
 from perf.rig.batch import Batch
 from perf.rig.batch import Sequence as Sample
-from perf.rig.devices import GIB, HOST, DeviceMemory, OutOfDeviceMemoryError, format_gib
+from perf.rig.devices import (
+    GIB,
+    HOST,
+    DeviceMemory,
+    OutOfDeviceMemoryError,
+    format_gib,
+    out_of_memory,
+)
+from perf.rig.faults import FaultList, Faults, Kind
 from perf.rig.prefixes import PrefixCache
 from perf.rig.profile import EngineProfile, tokens_of
 
@@ -43,11 +51,15 @@ NO_ROOM_FOR_A_REPLY = (
     "is longer than the maximum model length of {most}. Make sure that `max_model_len` is no "
     "smaller than the number of text tokens (prompt + requested output tokens)."
 )
+DIED_AT_START = (
+    "Engine core initialization failed. See root cause above. Failed core proc(s): {processes}"
+)
 DEAD = "EngineCore encountered an issue. See stack trace (above) for the root cause."
 # Raised by csrc/cumem_allocator.cpp, which is not installed: https://github.com/vllm-project/vllm/issues/13941
 NO_MEMORY_TO_WAKE = "CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62"
 GARBAGE = "!" * 24
 """What an engine writes whose weights are gone."""
+_AFTER_REPLIES: tuple[Kind, ...] = ("silent_after", "die_after")
 _TAGS = frozenset({"weights", "kv_cache"})
 
 
@@ -87,10 +99,17 @@ class VirtualEngine:
     """One engine on some devices of a node."""
 
     def __init__(
-        self, profile: EngineProfile, memory: DeviceMemory, devices: Sequence[str], *, name: str
+        self,
+        profile: EngineProfile,
+        memory: DeviceMemory,
+        devices: Sequence[str],
+        *,
+        name: str,
+        faults: Faults | None = None,
     ) -> None:
         """Make an engine that has not started. Its name is that of its memory: one at a time."""
         self.profile, self.memory, self.devices, self.name = profile, memory, devices, name
+        self._faults = faults or FaultList()
         self._prefixes = PrefixCache(profile.cache_tokens)
         self._batch: Batch[_Pending] = Batch(profile, self._prefixes)
         self._timer: asyncio.TimerHandle | None = None
@@ -99,9 +118,15 @@ class VirtualEngine:
         self._asleep: set[str] = set()
         """Tags of the memory that sleeps."""
         self._has_weights = True
+        self._writes_garbage = False
+        """Whether its weights are wrong for good."""
         self._lost_memory = False
         """Whether a sleep failed half-way: the next step reads memory that is gone."""
         self._dead = False
+        self._replies = 0
+        self._ends: dict[Kind, float] = {}
+        """Faults that happen at a number of replies."""
+        self._silent_since: float | None = None
 
     @property
     def running(self) -> int:
@@ -195,6 +220,7 @@ class VirtualEngine:
         await self._work(self.profile.sleep_s)
         for device in self.devices:
             self._leave(device)
+        self._leak()
         after = [self.memory.free(device) for device in self.devices]
         self._has_weights &= level == 1
         if any(now < then for then, now in zip(before, after, strict=True)):
@@ -210,6 +236,8 @@ class VirtualEngine:
         """
         self._alive()
         wanted = set(self._asleep if tags is None else tags) - {"scheduling"}
+        if wanted and self._ordered("hang_in_wake") is not None:
+            await asyncio.Event().wait()
         if wanted <= self._asleep:  # else nothing happens: v1/executor/abstract.py:350
             await self._take_back(wanted)
         if not self._asleep:
@@ -266,7 +294,10 @@ class VirtualEngine:
         requested = {device: self._requested(device, before[device]) for device in self.devices}
         for device in self.devices:
             memory.take(self.name, device, "weights", self._weights())
-        await self._work(max(0.0, profile.load_s - profile.profile_s))
+        await self._work(max(0.0, profile.load_s - profile.profile_s) / 2)
+        self._fail_at_load()
+        await self._work(max(0.0, profile.load_s - profile.profile_s) / 2)
+        await self._work(self._ordered("slow_load") or 0.0)
         for device in self.devices:
             self._take(device, "activations", profile.activation_gib)
         await self._work(min(profile.profile_s, profile.load_s))
@@ -285,6 +316,13 @@ class VirtualEngine:
             memory.take(self.name, device, "kv_cache", self._kv)
             self._take(device, "graphs", profile.graphs_gib)
             self._take(device, "activations", profile.activation_gib)
+
+    def _fail_at_load(self) -> None:
+        if self._ordered("oom_at_load") is not None:
+            device = self.devices[0]
+            raise out_of_memory(device, self._weights(), 0, self.memory.total(device))
+        if self._ordered("die_at_load") is not None:  # v1/engine/utils.py:1321
+            raise RuntimeError(DIED_AT_START.format(processes={"EngineCore": -9}))
 
     def _requested(self, device: str, free: int) -> int:
         """Return the memory that vLLM allows itself (v1/worker/utils.py:516)."""
@@ -335,8 +373,14 @@ class VirtualEngine:
         for part in ("weights", "kv_cache", "graphs", "activations"):
             self.memory.give_back(self.name, device, part)
         left = round(self.profile.left_asleep_gib * GIB)
-        held = sum(self.memory.held(self.name, device).values())
+        parts = self.memory.held(self.name, device)
+        held = parts["context"] + parts["communication"]
         self.memory.take(self.name, device, "asleep", max(0, left - held))
+
+    def _leak(self) -> None:
+        if leaked := self._ordered("leak_gib"):
+            for device in self.devices:
+                self._take(device, "leaked", leaked)
 
     async def _take_back(self, tags: set[str]) -> None:
         sizes = {"weights": self._weights(), "kv_cache": self._kv}
@@ -351,6 +395,8 @@ class VirtualEngine:
             if not self.profile.keeps_pinned:
                 self.memory.give_back(self.name, HOST, "pinned")
         self._asleep -= tags
+        if "weights" in tags and self._ordered("garbage_after_wake", self._level) is not None:
+            self._writes_garbage = True
         if tags and not self._asleep:
             for device in self.devices:
                 self.memory.give_back(self.name, device, "asleep")
@@ -378,6 +424,10 @@ class VirtualEngine:
         if (change := self._batch.next_change()) is not None and change < now:
             self._advance()
         self._batch.add(Sample(request_id, prompt, length, tokens, pending), now)
+        for kind in _AFTER_REPLIES:
+            if kind not in self._ends and (replies := self._ordered(kind)) is not None:
+                self._ends[kind] = self._replies + replies
+        self._fail_after_replies()
         self._set_timer()
         return pending
 
@@ -386,26 +436,47 @@ class VirtualEngine:
             raise EngineDeadError
 
     async def _work(self, seconds: float) -> None:
-        """Let time pass; raise where the engine died meanwhile."""
+        """Let time pass, without end for an engine that fell silent; raise where it died."""
+        if self._silent_since is not None:
+            await asyncio.Event().wait()
         await asyncio.sleep(seconds)
         self._alive()
 
     def _now(self) -> float:
+        """Return the time, which stands still for an engine that fell silent."""
+        if self._silent_since is not None:
+            return self._silent_since
         return asyncio.get_running_loop().time()
+
+    def _ordered(self, kind: Kind, value: float | None = None) -> float | None:
+        return self._faults.take(self.name, kind, value)
 
     def _advance(self) -> None:
         """Do the steps that are over by now, and set the timer for the next change."""
         if self._lost_memory and self._batch.waiting and not self._batch.paused:
             self.die()
             return
+        if self._silent_since is not None:
+            return
         for sample, at in self._batch.advance(self._now()):
+            self._replies += 1
             if not sample.owner.answer.done():
-                text = sample.owner.text if self._has_weights else GARBAGE
+                is_right = self._has_weights and not self._writes_garbage
+                text = sample.owner.text if is_right else GARBAGE
                 reason = sample.owner.finish_reason
                 sample.owner.answer.set_result(
                     self._output(sample, sample.length, reason, text, at)
                 )
+        self._fail_after_replies()
         self._set_timer()
+
+    def _fail_after_replies(self) -> None:
+        """Die or fall silent, at the step of the reply after which that was ordered."""
+        due = [kind for kind, replies in self._ends.items() if self._replies >= replies]
+        if "silent_after" in due:
+            self._silent_since = self._now()
+        if "die_after" in due:
+            self.die()
 
     def _set_timer(self) -> None:
         at = self._batch.next_change()
@@ -414,7 +485,7 @@ class VirtualEngine:
                 return  # it comes early, and sets the next one
             self._timer.cancel()
         self._timer = None
-        if at is not None and not self._dead:
+        if at is not None and not self._dead and self._silent_since is None:
             self._timer = asyncio.get_running_loop().call_at(at, self._fire)
 
     def _fire(self) -> None:

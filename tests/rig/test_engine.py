@@ -81,6 +81,7 @@ def _is_text(node: ast.AST) -> TypeGuard[ast.JoinedStr | ast.Constant]:
         (rig.NOT_FREED, "v1/worker/gpu_worker.py", (265,), ""),
         (rig.PROMPT_TOO_LONG, "v1/engine/input_processor.py", (468, 463), "kind length most"),
         (rig.NO_ROOM_FOR_A_REPLY, "v1/engine/input_processor.py", (478, 474), "kind length most"),
+        (rig.DIED_AT_START, "v1/engine/utils.py", (1321,), "processes"),
         (rig.DEAD, "v1/engine/exceptions.py", (16,), ""),
     ],
 )
