@@ -113,6 +113,8 @@ def _general() -> Iterator[Problem]:
     )  # fmt: skip
     yield from _of(fleet=FleetConf(gpus=2, device="cpu"), serve=ServeConf(host=""))
     yield from _of(fleet=FleetConf(address="me:secret@head:1"))
+    yield from _of(fleet=FleetConf(replicas=0))
+    yield from _of(fleet=FleetConf(replicas="many"))
     yield from rules.of(Config(seed=0, storage_patience_s=float("nan")))
     for uri in ("postgres://x/y", "host:5000", "http://", "sqlite:///:memory:", "sqlite:x.db"):
         yield from _caught(check_uri, uri)
@@ -128,7 +130,8 @@ def _rosters() -> Iterator[Problem]:
             [
                 ModelConf("a", "vlm", ""),
                 ModelConf("b", "vllm", "", sampling=SamplingConf(3.0, 0.0, 0)),
-                ModelConf("c", "vllm", "embedded", family=" ", options=secret),
+                ModelConf("c", "vllm", "embedded", family=" ", options=secret, replicas=0),
+                ModelConf("d", "openai", "gpt", replicas=2),
             ],
         )
     )

@@ -147,6 +147,17 @@ MISTAKES = {
         for setting in ("fleet.address", "storage")
     },
     "a list for a number": Mistake([AUTOBENCH, "seed=[1]"], "setting.type", "seed", "[1]"),
+    **{
+        f"no number of replicas: {given}": Mistake(
+            [AUTOBENCH, f"fleet.replicas={given}"], code, "fleet.replicas", value, fix
+        )
+        for given, code, value, fix in (
+            ("2.5", "setting.type", "2.5", ("fleet.replicas=NUMBER",)),
+            ("[2]", "setting.type", "[2]", ("fleet.replicas=NUMBER",)),
+            ("two", "setting.type", "two", ("auto",)),
+            ("0", "setting.range", 0, ("auto",)),
+        )
+    },
     "a list for a label": Mistake(
         [AUTOBENCH, "++fleet.nodes.zone=[a,b]"],
         "setting.type", "fleet.nodes.zone", None, ('"in(a,b)"',),
