@@ -148,6 +148,8 @@ def _engines(folder: Path) -> Iterator[Problem]:
         model("vllm", "org/name", max_modle_len=1),
         model("vllm", "org/name", chat_template="two\nlines", chat_template_kwargs=1),
         model("vllm", "org/name", reasoning_parser="qwen"),
+        model("vllm", "org/name", data_parallel_size=2, nnodes=2),
+        model("vllm", "org/name", distributed_executor_backend="mp"),
         model("openai", base_url="host"),
         model("openai", base_url="http://me:secret@host"),
         model("openai", base_url=f"{here}/chat/completions"),

@@ -389,6 +389,10 @@ ROSTERS = {
         b"name: x\nmodels:\n  - {name: null, engine: simulated}\n",
         "setting.type", "name", ("roster/mine", "null"),
     ),
+    "a list of replicas": Broken(
+        b"name: x\nmodels:\n  - {name: a, replicas: [2]}\n",
+        "setting.type", "replicas", ("roster/mine", "[2]", "auto"),
+    ),
     "a typo in the sampling": Broken(
         b"name: x\nmodels:\n  - name: a\n    sampling: {temprature: 1}\n",
         "setting.unknown", "sampling.temprature", ("'sampling.temperature'",),
