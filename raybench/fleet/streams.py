@@ -15,7 +15,6 @@ STREAM_ENDED = "the stream ended before its time"
 
 async def as_finished(works: Iterable[Coroutine[Any, Any, T]]) -> AsyncGenerator[tuple[int, T]]:
     """Yield each result with its place, as they finish; closing the stream stops the rest."""
-
     async with aclosing(in_groups(works)) as groups:
         async for group in groups:
             for placed in group:
