@@ -113,6 +113,7 @@ class VirtualEngine:
         self._prefixes = PrefixCache(profile.cache_tokens)
         self._batch: Batch[_Pending] = Batch(profile, self._prefixes)
         self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = 0.0
         self._kv = 0
         self._level = 0
         self._asleep: set[str] = set()
@@ -197,6 +198,11 @@ class VirtualEngine:
         if (found := self._batch.remove(request_id, self._now())) is not None:
             self._answer_aborted(*found)
             self._advance()
+
+    def worked(self, request_id: str) -> float:
+        """Return the seconds since the engine's first step for a request; 0.0 before that."""
+        sample = self._batch.running.get(request_id)
+        return self._now() - sample.scheduled_at if sample is not None else 0.0
 
     async def sleep(self, level: int = 1) -> None:
         """Abort all requests and leave the devices, but for a rest (v1/engine/core.py:887).
@@ -481,11 +487,12 @@ class VirtualEngine:
     def _set_timer(self) -> None:
         at = self._batch.next_change()
         if self._timer is not None:
-            if at is not None and self._timer.when() <= at:
+            if at is not None and self._timer_at <= at:
                 return  # it comes early, and sets the next one
             self._timer.cancel()
         self._timer = None
         if at is not None and not self._dead and self._silent_since is None:
+            self._timer_at = at
             self._timer = asyncio.get_running_loop().call_at(at, self._fire)
 
     def _fire(self) -> None:
@@ -507,5 +514,5 @@ class VirtualEngine:
             output_tokens=tokens,
             num_cached_tokens=sample.cached_tokens,
             scheduled_ts=sample.scheduled_at,
-            last_token_ts=at if tokens else 0.0,
+            last_token_ts=at if sample.scheduled_at else 0.0,
         )

@@ -10,6 +10,8 @@ import signal
 from collections.abc import Mapping
 from typing import Any
 
+from raybench import imported
+
 _HEALTH_CHECK_S = 10
 _DEFAULTS = {
     # With the sampler of FlashInfer, vLLM 0.29 compiles it while it starts, and does not start
@@ -18,6 +20,9 @@ _DEFAULTS = {
     "VLLM_USE_FLASHINFER_SAMPLER": "0",
 }
 """Environment variables of an engine, where neither its node nor the Ray job sets them."""
+SERVER_CLASS = "RAYBENCH_SERVER_CLASS"
+"""An environment variable of nodes, for tests: 'module:name' of a class to serve with instead of
+`BatchServer`. Ray has RAYLLM_VLLM_ENGINE_CLS for the same."""
 
 
 class Engine:
@@ -29,6 +34,8 @@ class Engine:
 
         # A Ray of our own has it blocked (cluster.py), and vLLM ends its processes with it.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+        if path := os.environ.get(SERVER_CLASS):
+            return object.__new__(imported.named(path, "server"))
         for name, value in _DEFAULTS.items():
             os.environ.setdefault(name, value)
         core = cpu_core.begin()  # before the import, which takes as long as the core's own

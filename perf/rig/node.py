@@ -1,0 +1,25 @@
+"""The node of the rig on which a process runs: its virtual GPUs, and the faults ordered of it."""
+
+import os
+from pathlib import Path
+
+from perf.rig.devices import SharedDeviceMemory
+from perf.rig.faults import FaultFolder
+
+FOLDER, NODE = "RAYBENCH_RIG", "RAYBENCH_RIG_NODE"
+"""Environment variables of processes on such a node: the rig's folder, and the node's name."""
+
+
+def memory_file(folder: Path, node: str) -> Path:
+    """Return the file with the memory of a node's devices."""
+    return folder / f"{node}.json"
+
+
+def memory() -> SharedDeviceMemory:
+    """Return the memory of this node's devices."""
+    return SharedDeviceMemory(memory_file(Path(os.environ[FOLDER]), os.environ[NODE]))
+
+
+def faults(folder: Path | None = None) -> FaultFolder:
+    """Return the faults that are ordered of the rig's engines."""
+    return FaultFolder((folder or Path(os.environ[FOLDER])) / "faults")

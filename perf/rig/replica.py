@@ -1,0 +1,182 @@
+"""A Serve replica of the rig: what `BatchServer` is (raybench/fleet/replica.py), without vLLM.
+
+Nodes of the rig name it in RAYBENCH_SERVER_CLASS (raybench/fleet/deployment.py).
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
+from typing import Any
+from uuid import uuid4
+
+from perf.rig import node
+from perf.rig.devices import OutOfDeviceMemoryError
+from perf.rig.engine import EngineDeadError, Output, VirtualEngine
+from perf.rig.weights import devices_wanted, profile_of
+from raybench.fleet.chat import NO_IMAGES, answered, shows, turned_down
+from raybench.fleet.reasons import SILENT_DEATH
+from raybench.fleet.streams import Placed, as_finished
+from raybench.types import Completion, Request
+
+_LAST_WORDS_S = 0.5
+_STEP_S, _LOOK_S = 0.05, 1.0
+
+
+class VirtualReplica:
+    """One engine of the rig, with the methods that raybench calls."""
+
+    async def __init__(self, config: Mapping[str, Any]) -> None:  # type: ignore[misc]  # as Ray's
+        """Start it, by what LLMConfig is given."""
+        profile = profile_of(config)
+        devices = await _devices(devices_wanted(config))
+        name = config["model_loading_config"]["model_id"]
+        self._engine = VirtualEngine(
+            profile, node.memory(), devices, name=name, faults=node.faults()
+        )
+        self._dying = False
+        try:
+            await self._engine.start()
+        except Exception as error:  # vLLM's core process dies of it, and says so like this
+            raise RuntimeError(f"{_called(error)}: {error}") from error
+
+    async def complete(self, requests: Sequence[Request]) -> list[Completion]:
+        """Answer every request of the batch; a request the engine refuses fails alone."""
+        return list(await asyncio.gather(*(self._one(request) for request in requests)))
+
+    async def stream(self, requests: Sequence[Request]) -> AsyncGenerator[Placed]:
+        """Answer the batch like `complete`, each reply with its place as soon as it is there."""
+        async with aclosing(as_finished(self._one(request) for request in requests)) as replies:
+            async for reply in replies:
+                yield reply
+
+    async def sleep(self, level: int = 1) -> None:
+        """Put the engine to sleep."""
+        await self._engine.sleep(level)
+
+    async def wakeup(self, tags: Sequence[str] | None = None) -> None:
+        """Wake the engine up."""
+        await self._engine.wake_up(tags)
+
+    async def is_sleeping(self) -> bool:
+        """Tell whether the engine sleeps."""
+        return self._engine.is_sleeping
+
+    async def reset_prefix_cache(self) -> None:
+        """Forget the prompts that were read."""
+        await self._engine.reset_prefix_cache()
+
+    async def collective_rpc(self, method: str, **_: Any) -> None:
+        """Have the engine's workers run a method."""
+        await self._engine.collective_rpc(method)
+
+    async def check_health(self) -> None:
+        """Tell Serve at its first look that the engine is dead."""
+        try:
+            await self._engine.check_health()
+        except EngineDeadError as death:
+            raise self._last_words() from death
+
+    async def _one(self, request: Request) -> Completion:
+        begun, name = self._now(), uuid4().hex
+        if shows(request):
+            return Completion.failed(NO_IMAGES, finish="unsupported")
+        prompt = "\n".join(f"{message.role}: {message.content}" for message in request.messages)
+        seed = request.seed if request.temperature else None
+        try:
+            async with self._ended_in_time(name, request.deadline_s):
+                output = await self._engine.complete(
+                    prompt, name, seed=seed, max_tokens=request.max_tokens
+                )
+        except EngineDeadError as death:
+            raise self._last_words() from death
+        except ValueError as refusal:
+            seconds = self._now() - begun
+            finish = turned_down(str(refusal)) or "error"
+            return Completion.failed(str(refusal), finish=finish, seconds=seconds, waited=seconds)
+        return _completion(output, request, self._now() - begun)
+
+    @asynccontextmanager
+    async def _ended_in_time(self, name: str, deadline_s: float | None) -> AsyncIterator[None]:
+        """Have a request aborted once the engine has worked on it for so long."""
+        if deadline_s is None:
+            yield
+            return
+        watch = asyncio.create_task(self._end(name, deadline_s))
+        try:
+            yield
+        finally:
+            watch.cancel()
+
+    async def _end(self, name: str, deadline_s: float) -> None:
+        while (left := deadline_s - self._engine.worked(name)) > 0:
+            await asyncio.sleep(max(_STEP_S, min(left, _LOOK_S)))
+        await self._engine.abort(name)
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    def _last_words(self) -> Exception:
+        """Return what is said of a dead engine; its replica ends once that is out."""
+        if not self._dying:
+            self._dying = True
+            asyncio.get_running_loop().call_later(_LAST_WORDS_S, os._exit, 1)
+        return RuntimeError(f"it died under its requests: {SILENT_DEATH}")
+
+
+def _completion(output: Output, request: Request, seconds: float) -> Completion:
+    own = max(0.0, output.last_token_ts - output.scheduled_ts)
+    late = request.deadline_s is not None and own >= request.deadline_s
+    if output.finish_reason == "abort" and not late:
+        reason = "the engine broke the reply off (abort)"
+        return Completion.failed(reason, seconds=seconds, waited=seconds - own)
+    completion = answered(
+        output.text,
+        output.finish_reason,
+        prompt_tokens=output.prompt_tokens,
+        output_tokens=output.output_tokens,
+        cached_tokens=output.num_cached_tokens,
+        seconds=seconds,
+        waited=seconds - own,
+    )
+    return completion.cut() if output.finish_reason == "abort" else completion
+
+
+def _called(error: Exception) -> str:
+    if isinstance(error, OutOfDeviceMemoryError):
+        return "torch.OutOfMemoryError"
+    return type(error).__name__
+
+
+async def _devices(count: int) -> tuple[str, ...]:
+    """Return the devices of this replica: those it is told, or else those of its placement group.
+
+    vLLM's workers get theirs in the same two ways (raybench/fleet/llm_config.py).
+    """
+    if os.environ.get("RAY_EXPERIMENTAL_NOSET_CUDA_VISIBLE_DEVICES") == "1":
+        return tuple(os.environ["CUDA_VISIBLE_DEVICES"].split(","))
+    import ray
+    from ray.util.placement_group import get_current_placement_group
+    from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+    group = get_current_placement_group()
+    asked = ray.remote(_own_device)
+    answers = [
+        asked.options(
+            num_cpus=0,
+            num_gpus=1,
+            scheduling_strategy=PlacementGroupSchedulingStrategy(
+                group, placement_group_bundle_index=index
+            ),
+        ).remote()
+        for index in range(count)
+    ]
+    return tuple(await asyncio.gather(*answers))
+
+
+def _own_device() -> str:
+    """Return the device that Ray gave to this task."""
+    import ray
+
+    (device,) = ray.get_runtime_context().get_accelerator_ids()["GPU"]
+    return str(device)
