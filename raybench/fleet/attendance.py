@@ -139,7 +139,11 @@ async def reserve(
         return
     counts = Counter(node for node, _ in places.values())
     groups = [
-        placement_group([{"GPU": count, f"node:{node}": 0.001}], name=_name(engine, node))
+        placement_group(
+            [{"GPU": count}],
+            name=_name(engine, node),
+            bundle_label_selector=[{"ray.io/node-id": node}],
+        )
         for node, count in counts.items()
     ]
     try:
@@ -177,7 +181,7 @@ def _name(engine: str, node: str) -> str:
 
 
 def _alive() -> set[str]:
-    """Return the addresses of the nodes that are there."""
+    """Return the ids of the nodes that are there."""
     import ray
 
-    return {node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}
+    return {node["NodeID"] for node in ray.nodes() if node["Alive"]}

@@ -203,26 +203,26 @@ def here() -> dict[str, str]:
 def nodes(conf: FleetConf, *, gpu: bool, only: Collection[str] | None = None) -> list[Node]:
     """Return the machines of the cluster that engines may go to, with what they have.
 
-    `only`: of those with these addresses.
+    `only`: of those with these ids.
     """
     import ray
 
     found = []
     for node in _meant(conf.nodes):
-        if only is not None and node["NodeManagerAddress"] not in only:
+        if only is not None and node["NodeID"] not in only:
             continue
         resources = node["Resources"]
         sizes: dict[str, float] = {}
         if gpu and resources.get("GPU"):
             all_of_them = ray.get(
                 ray.remote(gpus_gib)
-                .options(num_cpus=0, resources={f"node:{node['NodeManagerAddress']}": 0.001})
+                .options(num_cpus=0, label_selector={"ray.io/node-id": node["NodeID"]})
                 .remote()
             )
             sizes = dict(list(all_of_them.items())[: int(resources["GPU"])])
         # Ray sets a part aside for its object store, of which we use next to nothing.
         memory = sum(resources.get(kind, 0.0) for kind in ("memory", "object_store_memory"))
-        found.append(Node(node["NodeManagerAddress"], memory / GIB, sizes))
+        found.append(Node(node["NodeID"], memory / GIB, sizes))
     return found
 
 

@@ -5,11 +5,19 @@ takes 14 s of a processor and 0.7 GiB, once in the process that deploys and once
 after the other (measured). Only the replica needs them.
 """
 
+import os
 import signal
 from collections.abc import Mapping
 from typing import Any
 
 _HEALTH_CHECK_S = 10
+_DEFAULTS = {
+    # With the sampler of FlashInfer, vLLM 0.29 compiles it while it starts, and does not start
+    # where there is no CUDA toolkit. Requests with a seed or without a temperature, as all of
+    # raybench's are, are sampled without it anyway.
+    "VLLM_USE_FLASHINFER_SAMPLER": "0",
+}
+"""Environment variables of an engine, where neither its node nor the Ray job sets them."""
 
 
 class Engine:
@@ -21,6 +29,8 @@ class Engine:
 
         # A Ray of our own has it blocked (cluster.py), and vLLM ends its processes with it.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+        for name, value in _DEFAULTS.items():
+            os.environ.setdefault(name, value)
         core = cpu_core.begin()  # before the import, which takes as long as the core's own
         from raybench.fleet.replica import BatchServer
 

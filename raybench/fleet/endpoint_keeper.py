@@ -16,8 +16,8 @@ from raybench.fleet.endpoint import engines, prefix
 from raybench.fleet.hub import sizes
 from raybench.fleet.keeper import Keeper, stop
 from raybench.fleet.loopback import replica_inside
-from raybench.fleet.places import layout
 from raybench.fleet.quiet import quieten
+from raybench.fleet.replicas import replicated
 from raybench.fleet.serve_calls import applications
 from raybench.types import ModelSpec
 
@@ -35,7 +35,7 @@ class EndpointKeeper(Keeper):
         gpu = on_gpus(conf)
         specs = engines(models, conf, app)
         there = await asyncio.to_thread(nodes, conf, gpu=gpu)
-        plan = layout(specs, there, conf, gpu=gpu, sizes=await sizes(specs))
+        specs, plan = replicated(specs, there, conf, gpu=gpu, sizes=await sizes(specs))
         await reserve(
             plan.places or {}, specs[0].name,
             conf.start_deadline_s, "fleet.start_deadline_s=", gpu=gpu,

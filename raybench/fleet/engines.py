@@ -88,21 +88,21 @@ def replica_counts(
     """Return how many replicas each engine is to have, by its name.
 
     free_gpus: GPUs that are free before any engine has started; 0 where engines run on CPUs, or
-    where nobody knows. A number is at most what fits on these GPUs. The GPUs that are left once
-    each engine has its number, or one for `auto`, are dealt round robin to the engines with `auto`.
+    where nobody knows. What is left of them once each engine has one replica is dealt round robin,
+    to an engine with a number until it has that many.
     """
-    counts: dict[str, int] = {}
-    growing: list[EngineSpec] = []
-    for engine in engines:
-        asked = asked_replicas(engine, fleet)
-        if asked == "auto":
-            growing.append(engine)
-        number = 1 if asked == "auto" else asked
-        fitting = max(1, free_gpus // gpus_of(engine)) if free_gpus else number
-        counts[engine.name] = min(number, fitting)
-    hosted = [engine for engine in engines if engine.kind == "vllm"]
-    left = free_gpus - sum(counts[engine.name] * gpus_of(engine) for engine in hosted)
-    while growing := [engine for engine in growing if gpus_of(engine) <= left]:
+    asked = {engine.name: asked_replicas(engine, fleet) for engine in engines}
+    if not free_gpus:
+        return {name: 1 if number == "auto" else number for name, number in asked.items()}
+    counts = dict.fromkeys(asked, 1)
+    growing = [engine for engine in engines if engine.kind == "vllm"]
+    left = free_gpus - sum(map(gpus_of, growing))
+    while growing:
+        growing = [
+            engine
+            for engine in growing
+            if counts[engine.name] != asked[engine.name] and gpus_of(engine) <= left
+        ]
         for engine in growing:
             if gpus_of(engine) <= left:
                 counts[engine.name] += 1

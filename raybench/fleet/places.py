@@ -20,7 +20,8 @@ _ANY_GIB = 80.0
 class Node:
     """A machine of the cluster."""
 
-    address: str
+    id: str
+    """Ray's: several raylets of one machine share an address."""
     memory_gib: float
     gpus_gib: Mapping[str, float] = field(default_factory=dict)
     """Memory of each of its GPUs, by the id that CUDA_VISIBLE_DEVICES takes."""
@@ -85,10 +86,10 @@ def devices_of(
     devices = []
     for node in nodes:
         for ident, gib in (node.gpus_gib if gpu else {"": node.memory_gib}).items():
-            name = f"{node.address}/{'gpu' if gpu else 'cpu'}{ident}"
-            places[name] = (node.address, ident)
+            name = f"{node.id}/{'gpu' if gpu else 'cpu'}{ident}"
+            places[name] = (node.id, ident)
             # On CPUs with fleet.slots set, engines are counted instead of weighed.
-            devices.append(Device(name, gib if gpu else conf.slots or gib, node.address))
+            devices.append(Device(name, gib if gpu else conf.slots or gib, node.id))
     return tuple(devices), places
 
 

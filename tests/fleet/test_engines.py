@@ -390,7 +390,8 @@ def counts(
         ((None, None, None), 8, "auto", (3, 3, 2)),
         ((None, 2), 8, "auto", (6, 2)),
         (("auto", None), 4, 1, (3, 1)),
-        ((5, "auto"), 4, 1, (4, 1)),  # no more than there are GPUs
+        ((5, "auto"), 4, 1, (2, 2)),  # no more than there are GPUs
+        ((2, 2, 2), 4, 1, (2, 1, 1)),
         ((None,) * 3, 2, "auto", (1, 1, 1)),  # these take turns
         (("auto", 3), 0, 1, (1, 3)),  # on CPUs
     ],
