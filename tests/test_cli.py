@@ -149,15 +149,14 @@ MISTAKES = {
     "a list for a number": Mistake([AUTOBENCH, "seed=[1]"], "setting.type", "seed", "[1]"),
     **{
         f"no number of replicas: {given}": Mistake(
-            [AUTOBENCH, f"fleet.replicas={given}"], code, "fleet.replicas", value, fix
+            [AUTOBENCH, f"fleet.replicas={given}"],
+            "setting.type", "fleet.replicas", given, ("fleet.replicas",),
         )
-        for given, code, value, fix in (
-            ("2.5", "setting.type", "2.5", ("fleet.replicas=NUMBER",)),
-            ("[2]", "setting.type", "[2]", ("fleet.replicas=NUMBER",)),
-            ("two", "setting.type", "two", ("auto",)),
-            ("0", "setting.range", 0, ("auto",)),
-        )
+        for given in ("2.5", "[2]", "two")
     },
+    "too few replicas": Mistake(
+        [AUTOBENCH, "fleet.replicas=0"], "setting.range", "fleet.replicas", 0, ("auto",)
+    ),
     "a list for a label": Mistake(
         [AUTOBENCH, "++fleet.nodes.zone=[a,b]"],
         "setting.type", "fleet.nodes.zone", None, ('"in(a,b)"',),

@@ -1,11 +1,13 @@
 """Replicas: copies of an engine that share its requests."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
 from raybench.config import FleetConf
+from raybench.fleet.devices import elsewhere, gpus, memory_gib, on_gpu
 from raybench.fleet.engines import EngineSpec, replica_counts
 from raybench.fleet.places import Layout, Node, layout
 
@@ -55,3 +57,17 @@ def replicated(
     if len(replicas) > len(engines) and found.places is not None:
         return tuple(engines), layout(engines, nodes, conf, gpu=gpu, sizes=sizes)
     return replicas, found
+
+
+def planned(engines: Sequence[EngineSpec], conf: FleetConf) -> Mapping[str, int]:
+    """Return how many replicas each engine would have, as far as that is known before a run.
+
+    What a cluster has is known once it is reached: until then `auto` counts as one.
+    """
+    if elsewhere(conf):
+        return replica_counts(engines, conf, 0)
+    gpu = on_gpu(conf)
+    # Replicas on GPUs have whole ones, of whatever size.
+    here = Node("", memory_gib(), dict.fromkeys(gpus(), 1.0) if gpu else {})
+    replicas, _ = replicated(engines, [here], conf, gpu=gpu)
+    return Counter(engine_of(replica.name) for replica in replicas)

@@ -227,7 +227,12 @@ def test_an_opponent_of_the_same_name_but_another_make_is_none(tmp_path: Path) -
 
 def test_an_opponent_with_other_replicas_is_the_same(tmp_path: Path) -> None:
     runs = []
-    for name, more in {"old": {}, "new": {"replicas": None}, "newer": {"replicas": 4}}.items():
+    asked: dict[str, dict[str, Any]] = {
+        "old": {},
+        "new": {"replicas": None},
+        "newer": {"replicas": 4},
+    }
+    for name, more in asked.items():
         models = [{"name": name, **more}, {"name": "rival", **more}]
         config = {
             "roster": {"models": models, "judges": [{"name": "judge", **more}]},

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from raybench.config import Config, FleetConf, labels
 from raybench.fleet import group_engines, missing_keys, missing_token, name_keys
-from raybench.fleet.devices import OWN, address, elsewhere, gpus, on_gpu
-from raybench.fleet.engines import asked_replicas, replica_counts
+from raybench.fleet.devices import OWN, address, elsewhere
+from raybench.fleet.engines import asked_replicas
+from raybench.fleet.replicas import planned
 from raybench.statements import Statement
 from raybench.types import JUDGING, Plan
 
@@ -26,11 +27,9 @@ def replicas(config: Config, plan: Plan) -> Iterator[str]:
     fleet = config.fleet
     asked = {model.name: model for model in (*plan.models, *plan.referees)}
     engines = [it for it in group_engines([*asked.values()]) if it.kind == "vllm"]
-    # What a cluster has is known only once it is reached.
-    free = len(gpus()) if on_gpu(fleet) and not elsewhere(fleet) else 0
-    counts = replica_counts(engines, fleet, free)
+    counts = planned(engines, fleet)
     for engine in engines:
-        wanted, planned = asked_replicas(engine, fleet), counts[engine.name]
+        wanted, number = asked_replicas(engine, fleet), counts[engine.name]
         names = dict.fromkeys(model.name.removesuffix(JUDGING) for model in engine.models)
         models = ", ".join(names)
         if wanted == "auto" and elsewhere(fleet):
@@ -39,19 +38,17 @@ def replicas(config: Config, plan: Plan) -> Iterator[str]:
                 "{models}: as many replicas as there are GPUs for when the run starts",
                 models=models,
             )
-        elif wanted != "auto" and planned < wanted:
+        elif wanted != "auto" and number < wanted:
             yield Statement(
                 "plan.fewer_replicas",
-                "{models}: {planned} of the {wanted} replicas fit on {gpus} GPU{s}",
+                "{models}: {planned} of {wanted} replicas fit on this machine with all engines",
                 models=models,
-                planned=planned,
+                planned=number,
                 wanted=wanted,
-                gpus=free,
-                s="s" * (free != 1),
             )
-        elif planned > 1:
+        elif number > 1:
             yield Statement(
-                "plan.replicas", "{models}: {planned} replicas", models=models, planned=planned
+                "plan.replicas", "{models}: {planned} replicas", models=models, planned=number
             )
 
 

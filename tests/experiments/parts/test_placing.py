@@ -13,6 +13,7 @@ from raybench.config import Config
 from raybench.experiments import load
 from raybench.experiments.parts.placing import ignored, placed, replicas
 from raybench.fleet import devices
+from raybench.fleet import replicas as fleet_replicas
 from raybench.types import ModelSpec, Plan
 
 FAR = ("fleet.address=127.0.0.1:1", "fleet.work_nodes={far: yes}")
@@ -96,13 +97,19 @@ def test_the_plan_names_engines_with_several_replicas(monkeypatch: pytest.Monkey
         ("plan.replicas", "a, b", 3),
         ("plan.replicas", "j", 2),
     ]
-    assert told(4, "fleet.replicas=3") == [
-        ("plan.replicas", "a, b", 3),
-        ("plan.fewer_replicas", "j", 2),
+    assert told(4, "fleet.replicas=2") == [
+        ("plan.replicas", "a, b", 2),
+        ("plan.fewer_replicas", "j", 1),
     ]
-    assert told(0, "fleet.replicas=3") == [
-        ("plan.replicas", "a, b", 3),
-        ("plan.replicas", "j", 3),
+    assert told(8, "fleet.replicas=2", "fleet.slots=1") == [
+        ("plan.fewer_replicas", "a, b", 1),
+        ("plan.fewer_replicas", "j", 1),
+    ]
+    monkeypatch.setattr(fleet_replicas, "memory_gib", lambda: 100.0)
+    assert told(8, "fleet.replicas=2", "fleet.device=cpu") == told(8, "fleet.replicas=2")
+    monkeypatch.setattr(fleet_replicas, "memory_gib", lambda: 1.0)
+    assert [fewer for fewer, *_ in told(0, "fleet.replicas=2", "fleet.device=cpu")] == [
+        *["plan.fewer_replicas"] * 2
     ]
     assert told(8, "fleet.replicas=auto", FAR[0]) == [
         ("plan.replicas_auto", "a, b", "unknown"),
