@@ -7,16 +7,19 @@ engines may run on others.
 
 import argparse
 import asyncio
+import os
 import queue
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
-from raybench import benchmarks, cli, problems, sigterm
+from raybench import benchmarks, cli, problems
 from raybench.benchmarks import Source
 from raybench.config import Config, FleetConf, parts, questions
 from raybench.errors import ConfigurationError, Problem, RaybenchError, RunFailed
@@ -31,12 +34,16 @@ from raybench.statements import Statement
 from raybench.tracking import console
 from raybench.tracking.console import modes, telling
 from raybench.tracking.text import one_line
+from raybench.types import ModelSpec
 
 T = TypeVar("T")
 
 _AT_ONCE = 2
 """Downloads on one machine at the same time."""
+_EVERY_S = 30.0
+"""Between reports on a download."""
 _INTERRUPTED = 130
+_UNREAD = 141  # the exit code that a shell reports for a program ended by SIGPIPE
 _ABOUT = """\
 Fetch the weights and questions of a run from the Hugging Face hub before it starts, for machines
 without a network. Afterwards the same settings work there with HF_HUB_OFFLINE=1.
@@ -116,15 +123,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     telling.keep_stdout()
     code = 0
     try:
-        with sigterm.received():
+        try:
             run(args)
-        telling.end(0)
-    except RaybenchError as error:
-        code = error.exit_code
-        telling.end(code, error)
-    except KeyboardInterrupt:
-        code = _INTERRUPTED
-        telling.end(code, kind="interrupted")
+            telling.end(0)
+        except RaybenchError as error:
+            code = error.exit_code
+            telling.end(code, error)
+        except KeyboardInterrupt:
+            code = _INTERRUPTED
+            telling.end(code, kind="interrupted")
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader (`| head`) has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = _UNREAD
     hanging.end(code)
     sys.exit(code)
 
@@ -133,14 +144,7 @@ def run(args: argparse.Namespace) -> None:
     """Fetch or check, and show the result; raise RunFailed where something is missing."""
     config, fleet = configuration(args)
     if args.on_nodes and not elsewhere(fleet):
-        raise ConfigurationError(
-            Problem(
-                "setting.missing",
-                "--on-nodes needs a cluster, and no address is set",
-                setting="fleet.address",
-                fix="add fleet.address=HOST:PORT, or set RAY_ADDRESS",
-            )
-        )
+        raise ConfigurationError(no_cluster())
     needs = needs_of(config)
     with hub_files.quiet():
         files = _question_files(needs, check=args.check)
@@ -154,11 +158,22 @@ def run(args: argparse.Namespace) -> None:
         questions=[it.to_json() for it in files],
         left_out=list(needs.left_out),
     )
-    found = [it.outcome.problem for it in (*weights, *files) if it.outcome.problem]
+    outcomes = [*(it.outcome for it in weights), *(it.outcome for it in files)]
+    found = [it.problem for it in outcomes if it.problem]
     if args.check:  # each has the same reason
-        found = [*_unfetched_weights(weights), *_unfetched_questions(files)]
+        found = [*unfetched_weights(weights), *unfetched_questions(files)]
     if found:
-        raise RunFailed(found, heading="the run needs more than there is without a network:")
+        raise RunFailed(found, heading="missing for a run without a network:")
+
+
+def no_cluster() -> Problem:
+    """Return the problem of --on-nodes without a cluster."""
+    return Problem(
+        "setting.missing",
+        "--on-nodes needs a cluster, and no address is set",
+        setting="fleet.address",
+        fix="add fleet.address=HOST:PORT, or set RAY_ADDRESS",
+    )
 
 
 def configuration(args: argparse.Namespace) -> tuple[Config, FleetConf]:
@@ -170,8 +185,7 @@ def configuration(args: argparse.Namespace) -> tuple[Config, FleetConf]:
     # What this machine has says nothing: the engines may run on others.
     OmegaConf.update(composed, "fleet.address", address or "auto")
     config = cli.check(composed, dry_run=True)
-    fleet = FleetConf(**{**vars(config.fleet), "address": address})
-    return config, fleet
+    return config, replace(config.fleet, address=address)
 
 
 def needs_of(config: Config) -> Needs:
@@ -196,12 +210,10 @@ def needs_of(config: Config) -> Needs:
     return Needs(weights, [*files.values()], [*_left_out(engines, local)])
 
 
-def _asked(config: Config) -> list[Any]:
+def _asked(config: Config) -> list[ModelSpec]:
     """Return the models that are asked; a self-check of grading asks none."""
-    validates = [it for part in parts(config) if (it := questions(part)) and it.validate]
-    if validates and len(validates) == len(parts(config)):
-        return []
-    return problems.asked_models(config)
+    conf = questions(config)
+    return [] if conf is not None and conf.validate else problems.asked_models(config)
 
 
 def _benchmarks(config: Config) -> Iterator[tuple[benchmarks.Benchmark, tuple[str, ...]]]:
@@ -264,8 +276,7 @@ def _question_files(needs: Needs, *, check: bool) -> list[QuestionFile]:
     def done(benchmark: str, source: Source, file: str) -> QuestionFile:
         return QuestionFile(benchmark, source, file, _question_outcome(source, file, check=check))
 
-    jobs = [lambda of=of: done(*of) for of in needs.questions]
-    return _two_at_once(jobs)
+    return _two_at_once([partial(done, *each) for each in needs.questions])
 
 
 def _question_outcome(source: Source, file: str, *, check: bool) -> Outcome:
@@ -288,11 +299,12 @@ def _weights_here(needs: Needs, *, check: bool) -> list[Weights]:
             return Weights(models, download, downloads.check(download))
         began = time.monotonic()
         _say_fetching(download.name)
-        outcome = downloads.fetch(download)
+        with _progress(download):
+            outcome = downloads.fetch(download)
         _say_fetched(download.name, outcome, time.monotonic() - began)
         return Weights(models, download, outcome)
 
-    return _two_at_once([lambda of=of: done(*of) for of in needs.weights.items()])
+    return _two_at_once([partial(done, *each) for each in needs.weights.items()])
 
 
 async def _weights_on_nodes(needs: Needs, conf: FleetConf, *, check: bool) -> list[Weights]:
@@ -303,15 +315,7 @@ async def _weights_on_nodes(needs: Needs, conf: FleetConf, *, check: bool) -> li
         gpu = on_gpus(conf)
         names = [it.id for it in nodes(conf, gpu=gpu) if it.gpus_gib or not gpu]
         if not names:
-            raise RunFailed(
-                Problem(
-                    "resources.nodes",
-                    "the cluster has no node on which engines may run",
-                    setting="fleet.nodes",
-                    given=dict(conf.nodes),
-                    fix="Look at `ray status`, then change fleet.nodes or fleet.device",
-                )
-            )
+            raise RunFailed(no_node(conf))
         work = downloads.check_on if check else downloads.fetch_on
         at_once = {name: asyncio.Semaphore(_AT_ONCE) for name in names}
 
@@ -328,6 +332,17 @@ async def _weights_on_nodes(needs: Needs, conf: FleetConf, *, check: bool) -> li
         return await asyncio.gather(
             *(done(node, *each) for each in needs.weights.items() for node in names)
         )
+
+
+def no_node(conf: FleetConf) -> Problem:
+    """Return the problem of a cluster without a node for engines."""
+    return Problem(
+        "resources.nodes",
+        "the cluster has no node on which engines may run",
+        setting="fleet.nodes",
+        given=dict(conf.nodes),
+        fix="Look at `ray status`, then change fleet.nodes or fleet.device",
+    )
 
 
 def _two_at_once(jobs: Sequence[Callable[[], T]]) -> list[T]:
@@ -366,6 +381,31 @@ def _say_fetching(what: str) -> None:
     console.say(Statement("prefetch.fetching", "fetching {what}", what=what))
 
 
+@contextmanager
+def _progress(download: Download) -> Iterator[None]:
+    """Say from time to time how much of a download is here."""
+    over = threading.Event()
+
+    def report() -> None:
+        while not over.wait(_EVERY_S):
+            console.say(
+                Statement(
+                    "prefetch.progress",
+                    "fetching {what}: {gib:.1f} GiB are here",
+                    what=download.name,
+                    gib=downloads.cached_gib(download),
+                )
+            )
+
+    reporter = threading.Thread(target=report, daemon=True)
+    reporter.start()
+    try:
+        yield
+    finally:
+        over.set()
+        reporter.join()
+
+
 def _say_fetched(what: str, outcome: Outcome, seconds: float) -> None:
     if outcome.state == "fetched":
         console.say(
@@ -382,12 +422,12 @@ def _say_fetched(what: str, outcome: Outcome, seconds: float) -> None:
 # ------------------------------------------------------------------------------------------ output
 
 
-def _unfetched_weights(weights: Sequence[Weights]) -> Iterator[Problem]:
+def unfetched_weights(weights: Sequence[Weights]) -> Iterator[Problem]:
     """Yield what a check has not found, a problem for each machine."""
     missing = [it for it in weights if it.outcome.state == "missing"]
     for node in dict.fromkeys(it.node for it in missing):
         there = [it for it in missing if it.node == node]
-        names = "; ".join(downloads.lacking(it.download, it.outcome) for it in there)
+        names = "; ".join(downloads.name_missing(it.download, it.outcome.files) for it in there)
         where = f"node {node}" if node else "this machine"
         yield Problem(
             "model.weights",
@@ -398,7 +438,8 @@ def _unfetched_weights(weights: Sequence[Weights]) -> Iterator[Problem]:
         )
 
 
-def _unfetched_questions(files: Sequence[QuestionFile]) -> Iterator[Problem]:
+def unfetched_questions(files: Sequence[QuestionFile]) -> Iterator[Problem]:
+    """Yield one problem for all files of questions that a check has not found."""
     missing = [it.benchmark for it in files if it.outcome.state == "missing"]
     if missing:
         counts = (f"{name} ({console.counted(n, 'file')})" for name, n in Counter(missing).items())

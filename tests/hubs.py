@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -57,8 +58,8 @@ class FileHub(HttpEndpoint):
             return _refuse(handler, "RepoNotFound")
         if not isinstance(content := files.get(file), bytes):
             return _refuse(handler, "EntryNotFound")
-        mark = f'"{hashlib.sha1(content).hexdigest()}"'
-        return handler.send(200, content, **{"X-Repo-Commit": commit, "ETag": mark})
+        headers = {"X-Repo-Commit": commit, "ETag": f'"{_mark(content)}"'}
+        return handler.send(200, content, **headers)
 
     def _list(self, handler: Handler, owner: str, name: str, *place: str) -> None:
         repository, revision = f"{owner}/{name}", place[1] if len(place) > 1 else "main"
@@ -85,7 +86,8 @@ class FileHub(HttpEndpoint):
         """Return a revision's commit and files; it may be given by its commit."""
         for name, files in self.files.items():
             own, _, branch = name.partition("@")
-            commit = _digest(f"{name}{sorted(files.items())}")
+            marks = {file: it if isinstance(it, int) else _mark(it) for file, it in files.items()}
+            commit = _digest(f"{name}{marks}")
             if own == repository and revision in (branch or "main", commit):
                 return commit, files
         return "", None
@@ -104,6 +106,11 @@ def file_hub(cache: Path) -> Iterator[FileHub]:
         patched.setenv("HF_ENDPOINT", hub.address)
         yield hub
     huggingface_hub.utils._http.close_session()  # it would keep what a test has set
+
+
+@cache
+def _mark(content: bytes) -> str:
+    return hashlib.sha1(content).hexdigest()
 
 
 def _digest(text: str) -> str:

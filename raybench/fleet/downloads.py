@@ -38,6 +38,7 @@ _NODE_ID = "ray.io/node-id"
 _GATED = re.compile(r"meta-llama/|google/gemma-[1237]")
 """Weights that the hub hands out to those who accepted their terms: a plan asks no hub."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+_HUB = "https://huggingface.co"
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 _SMALL = (".json", ".txt", ".model", ".jinja", ".tiktoken", ".vocab", ".bpe", ".py")
 """Endings of configurations, tokenizers, chat templates and code, in the top folder."""
@@ -202,23 +203,26 @@ def check(download: Download) -> Outcome:
 
 
 def _missing(download: Download, files: Sequence[str] = (), gib: float = 0.0) -> Outcome:
-    outcome = Outcome("missing", gib, tuple(files))
-    problem = Problem(
+    return Outcome("missing", gib, tuple(files), unfetched(download, files))
+
+
+def unfetched(download: Download, files: Sequence[str] = ()) -> Problem:
+    """Return the problem of a download of which files, or all, are not here."""
+    return Problem(
         "model.weights",
-        f"{lacking(download, outcome)} is not in the hub's cache of this machine",
+        f"not in the hub's cache of this machine: {name_missing(download, files)}",
         setting=download.setting,
         given=download.repository,
         fix=TO_FETCH,
     )
-    return replace(outcome, problem=problem)
 
 
-def lacking(download: Download, outcome: Outcome) -> str:
-    """Say what is missing of a download: all of it, or some files."""
-    if not outcome.files:
+def name_missing(download: Download, files: Sequence[str]) -> str:
+    """Return the name of a download with the files that are missing, unless all are."""
+    if not files:
         return download.name
-    shown, more = outcome.files[:_SHOWN], len(outcome.files) - _SHOWN
-    return f"{', '.join(shown)}{f' and {more} more' * (more > 0)} of {download.name}"
+    more = len(files) - _SHOWN
+    return f"{', '.join(files[:_SHOWN])}{f' and {more} more' * (more > 0)} of {download.name}"
 
 
 def _snapshot(download: Download) -> Path | None:
@@ -236,6 +240,19 @@ def _snapshot(download: Download) -> Path | None:
     except (OSError, ValueError):  # it is not there, or could not be
         return None
     return Path(str(folder))
+
+
+def cached_gib(download: Download) -> float:
+    """Return how much of a repository is in the hub's cache, unfinished files included."""
+    from huggingface_hub import constants
+    from huggingface_hub.file_download import repo_folder_name
+
+    name = repo_folder_name(repo_id=download.repository, repo_type="model")
+    try:
+        with os.scandir(Path(constants.HF_HUB_CACHE) / name / "blobs") as files:
+            return sum(file.stat().st_size for file in files) / GIB
+    except OSError:  # nothing is there yet, or a file was just finished
+        return 0.0
 
 
 def _sizes_in(folder: Path) -> dict[str, int]:
@@ -289,30 +306,30 @@ def _fetch_files(download: Download) -> None:
     if download.kind == "model" and download.load_format != "dummy":
         weights = weight_files(names, download.load_format, folder)
         if not weights:
-            raise RunFailed(
-                Problem(
-                    "model.weights",
-                    f"{download.name} holds no weights that vLLM loads "
-                    f"(load_format={download.load_format})",
-                    setting=download.setting,
-                    given=download.repository,
-                    fix="Choose another repository, or name the format of its files with "
-                    "options.load_format",
-                )
-            )
+            raise RunFailed(weightless(download))
         _fetch_named(replace(download, revision=folder.name), weights)
+
+
+def weightless(download: Download) -> Problem:
+    """Return the problem of a repository that holds no weights."""
+    return Problem(
+        "model.weights",
+        f"{download.name} holds no weights that vLLM loads (load_format={download.load_format})",
+        setting=download.setting,
+        given=download.repository,
+        fix="Choose another repository, or name the format of its files with options.load_format",
+    )
 
 
 def _fetch_named(download: Download, names: Sequence[str] | None) -> Path:
     """Fetch files by their names, or all; return the folder, which is named after the commit."""
     from huggingface_hub import snapshot_download
-    from tqdm import tqdm
+    from huggingface_hub.utils import tqdm
 
-    class NoBar(tqdm):  # type: ignore[type-arg]
+    class NoBar(tqdm):
         """Shows nothing: callers report in lines."""
 
         def __init__(self, *args: Any, **options: Any) -> None:
-            options.pop("name", None)
             super().__init__(*args, **{**options, "disable": True})
 
     folder = snapshot_download(
@@ -357,7 +374,7 @@ def _is_final(error: Exception) -> bool:
 
 def problem_of(download: Download, error: BaseException) -> Problem:
     """Return why a fetch failed, with the fix: gated, missing, no network, or something else."""
-    from huggingface_hub import constants, errors
+    from huggingface_hub import errors
 
     causes = [*_causes(error)]
     for cause in causes:
@@ -376,13 +393,12 @@ def problem_of(download: Download, error: BaseException) -> Problem:
             fix=fix,
         )
 
-    endpoint = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
+    page = f"{os.environ.get('HF_ENDPOINT') or _HUB}/{download.repository}"
     if is_caused_by(errors.GatedRepoError):
         return problem(
             "hub.access",
             "is gated",
-            f"Accept its terms at {endpoint}/{download.repository} and set HF_TOKEN to a token of "
-            "that account",
+            f"Accept its terms at {page} and set HF_TOKEN to a token of that account",
         )
     if is_caused_by(errors.RepositoryNotFoundError):
         return problem(
@@ -404,7 +420,7 @@ def problem_of(download: Download, error: BaseException) -> Problem:
         )
     return problem(
         "hub.unreachable",
-        f"could not be fetched from {endpoint} ({_reason(causes[-1])})",
+        f"could not be fetched from the hub ({_reason(causes[-1])})",
         "Check the network (HF_ENDPOINT, HTTPS_PROXY) and the room on the disk (HF_HOME), then run "
         "the same command again",
     )
@@ -440,15 +456,19 @@ async def _on(node: str, work: Callable[[Download], Outcome], download: Download
     try:
         outcome: Outcome = await task.remote(download)
     except ray.exceptions.RayError as error:
-        problem = Problem(
-            "resources.nodes",
-            f"{download.name}: node {node} did not do its part ({last_line(str(error))})",
-            setting=download.setting,
-            given=download.repository,
-            fix="Look at `ray status`, then run the same command again",
-        )
-        return Outcome("missing", problem=problem)
+        return Outcome("missing", problem=lost_on(node, download, last_line(str(error))))
     return outcome
+
+
+def lost_on(node: str, download: Download, reason: str) -> Problem:
+    """Return the problem of a node that ended before it was done with a download."""
+    return Problem(
+        "resources.nodes",
+        f"node {node} ended before it had {download.name} ({reason})",
+        setting=download.setting,
+        given=download.repository,
+        fix="Look at `ray status`, then run the same command again",
+    )
 
 
 # ------------------------------------------------------------------------- before anything starts
