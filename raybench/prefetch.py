@@ -211,9 +211,11 @@ def needs_of(config: Config) -> Needs:
 
 
 def _asked(config: Config) -> list[ModelSpec]:
-    """Return the models that are asked; a self-check of grading asks none."""
+    """Return the models that are asked; a self-check of grading and compiled players need none."""
     conf = questions(config)
-    return [] if conf is not None and conf.validate else problems.asked_models(config)
+    if config.experiment == "compiled_players" or (conf is not None and conf.validate):
+        return []
+    return problems.asked_models(config)
 
 
 def _benchmarks(config: Config) -> Iterator[tuple[benchmarks.Benchmark, tuple[str, ...]]]:
@@ -298,7 +300,8 @@ def _weights_here(needs: Needs, *, check: bool) -> list[Weights]:
         if check:
             return Weights(models, download, downloads.check(download))
         began = time.monotonic()
-        _say_fetching(download.name)
+        if downloads.check(download).state == "missing":  # others are only looked up
+            _say_fetching(download.name)
         with _progress(download):
             outcome = downloads.fetch(download)
         _say_fetched(download.name, outcome, time.monotonic() - began)

@@ -2,8 +2,8 @@
 
 from raybench.fleet.account import Account
 from raybench.fleet.client import Engine, Fleet, open_fleet, resolved
-from raybench.fleet.downloads import missing_token
 from raybench.fleet.engines import EngineSpec, group_engines, problems
+from raybench.fleet.hub import missing_token
 from raybench.fleet.remote_options import key_problems, missing_keys, name_keys
 
 __all__ = [

@@ -5,7 +5,6 @@ default_loader.py and weight_utils.py): one format of the weights, and all small
 are fetched before weights, so that weights that are whole never lack a chat template.
 """
 
-import asyncio
 import fnmatch
 import glob
 import json
@@ -23,7 +22,6 @@ from raybench.fleet import engines
 from raybench.fleet.devices import GIB
 from raybench.fleet.engines import EngineSpec
 from raybench.fleet.reasons import last_line, of_hub
-from raybench.types import ModelSpec
 
 State = Literal["here", "fetched", "missing"]
 _TIMEOUT_S = 20.0
@@ -35,8 +33,6 @@ TO_FETCH = (
 _SHOWN = 3
 """Missing files that a message names."""
 _NODE_ID = "ray.io/node-id"
-_GATED = re.compile(r"meta-llama/|google/gemma-[1237]")
-"""Weights that the hub hands out to those who accepted their terms: a plan asks no hub."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _HUB = "https://huggingface.co"
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
@@ -276,6 +272,21 @@ def _known_sizes(download: Download) -> dict[str, int]:
     return {file.path: file.size for file in tree}
 
 
+def weights_gib(repository: str, revision: str | None = None, load_format: str = "auto") -> float:
+    """Return the size of a repository's weights, here or else at the hub; 0 if nobody knows."""
+    download = Download(repository, revision, load_format=load_format)
+    folder = _snapshot(download)
+    known = _known_sizes(download) or (_sizes_in(folder) if folder else {})
+    files = weight_files(known, load_format, folder)
+    if not files or any(file not in known for file in files):
+        try:
+            known = _published_sizes(repository, revision, ())
+        except Exception:  # whoever loads it is told why
+            return 0.0
+        files = weight_files(known, load_format)
+    return sum(known.get(file, 0) for file in files) / GIB
+
+
 # ------------------------------------------------------------------------------------------ fetch
 
 
@@ -469,58 +480,3 @@ def lost_on(node: str, download: Download, reason: str) -> Problem:
         given=download.repository,
         fix="Look at `ray status`, then run the same command again",
     )
-
-
-# ------------------------------------------------------------------------- before anything starts
-
-
-def missing_token(models: Iterable[ModelSpec]) -> dict[str, list[str]]:
-    """Return HF_TOKEN with the names of the models whose gated weights need it, where none is set.
-
-    Weights that were downloaded before need none.
-    """
-    gated = [it for it in models if it.engine == "vllm" and _GATED.match(it.weights)]
-    if not gated:
-        return {}
-    from huggingface_hub import get_token, try_to_load_from_cache
-
-    def is_here(model: ModelSpec) -> bool:
-        file = try_to_load_from_cache(model.weights, "config.json", revision=model.revision)
-        return isinstance(file, str)
-
-    names = dict.fromkeys(it.name for it in gated if not is_here(it))
-    return {"HF_TOKEN": [*names]} if names and get_token() is None else {}
-
-
-async def sizes(specs: Sequence[EngineSpec]) -> dict[str, float]:
-    """Return the GiB of the weights that come from the hub, by engine, as far as that is known.
-
-    A speculative model's are added. An engine without a network, or without access, finds out when
-    it is loaded, with the reason.
-    """
-    from_hub = [spec for spec in specs if engines.of_hub(spec.weights)]
-    found = await asyncio.gather(*(asyncio.to_thread(_engine_gib, spec) for spec in from_hub))
-    return {spec.name: gib for spec, gib in zip(from_hub, found, strict=True) if gib}
-
-
-def _engine_gib(spec: EngineSpec) -> float:
-    return sum(
-        weights_gib(it.repository, it.revision, it.load_format)
-        for it in downloads_of(spec)
-        if it.kind != "text"
-    )
-
-
-def weights_gib(repository: str, revision: str | None = None, load_format: str = "auto") -> float:
-    """Return the size of a repository's weights, here or else at the hub; 0 if nobody knows."""
-    download = Download(repository, revision, load_format=load_format)
-    folder = _snapshot(download)
-    known = _known_sizes(download) or (_sizes_in(folder) if folder else {})
-    files = weight_files(known, load_format, folder)
-    if not files or any(file not in known for file in files):
-        try:
-            known = _published_sizes(repository, revision, ())
-        except Exception:  # whoever loads it is told why
-            return 0.0
-        files = weight_files(known, load_format)
-    return sum(known.get(file, 0) for file in files) / GIB

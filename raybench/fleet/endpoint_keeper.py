@@ -12,8 +12,8 @@ from ray import serve
 from raybench.config import FleetConf
 from raybench.fleet.attendance import reserve
 from raybench.fleet.cluster import gpus, nodes, on_gpus
-from raybench.fleet.downloads import sizes
 from raybench.fleet.endpoint import engines, prefix
+from raybench.fleet.hub import sizes
 from raybench.fleet.keeper import Keeper, stop
 from raybench.fleet.loopback import replica_inside
 from raybench.fleet.quiet import quieten
