@@ -17,14 +17,14 @@ import asyncio
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from typing import Any
 
 import psutil
 
 from perf import arguments
 
-Ask = Callable[[Any, Sequence["Prompt"], int], Awaitable[None]]
+Ask = Callable[[Any, Sequence["Prompt"], int], Coroutine[Any, Any, None]]
 _BATCH = 32
 """Requests in a streaming call: about as many as an engine finishes in 20 ms."""
 
