@@ -16,7 +16,7 @@ from perf.rig.engine import EngineDeadError, Output, VirtualEngine
 from perf.rig.weights import devices_wanted, profile_of
 from raybench.fleet.chat import NO_IMAGES, answered, shows, turned_down
 from raybench.fleet.reasons import SILENT_DEATH
-from raybench.fleet.streams import Placed, as_finished
+from raybench.fleet.streams import Placed, in_groups
 from raybench.types import Completion, Request
 
 _LAST_WORDS_S = 0.5
@@ -44,11 +44,11 @@ class VirtualReplica:
         """Answer every request of the batch; a request the engine refuses fails alone."""
         return list(await asyncio.gather(*(self._one(request) for request in requests)))
 
-    async def stream(self, requests: Sequence[Request]) -> AsyncGenerator[Placed]:
-        """Answer the batch like `complete`, each reply with its place as soon as it is there."""
-        async with aclosing(as_finished(self._one(request) for request in requests)) as replies:
-            async for reply in replies:
-                yield reply
+    async def stream(self, requests: Sequence[Request]) -> AsyncGenerator[list[Placed]]:
+        """Answer the batch like `complete`, replies with their places as soon as they are there."""
+        async with aclosing(in_groups(self._one(request) for request in requests)) as replies:
+            async for group in replies:
+                yield group
 
     async def sleep(self, level: int = 1) -> None:
         """Put the engine to sleep."""
@@ -94,6 +94,7 @@ class VirtualReplica:
             seconds = self._now() - begun
             finish = turned_down(str(refusal)) or "error"
             return Completion.failed(str(refusal), finish=finish, seconds=seconds, waited=seconds)
+        node.count_reply(self._engine.name)
         return _completion(output, request, self._now() - begun)
 
     @asynccontextmanager

@@ -45,6 +45,10 @@ class Rig:
         """Return the memory of a node's GPUs."""
         return SharedDeviceMemory(node.memory_file(self.folder, name))
 
+    def replies(self) -> Mapping[str, int]:
+        """Return how many replies each replica gave so far, by its name."""
+        return node.replies(self.folder)
+
     def kill(self, name: str) -> None:
         """Kill a node with all that runs on it."""
         self._cluster.remove_node(self._nodes.pop(name), allow_graceful=False)

@@ -101,10 +101,13 @@ async def test_a_wake_may_hang() -> None:
 
 
 async def test_a_sleeper_may_leave_more_than_it_should() -> None:
-    engine = await _started(Fault("leak_gib", value=6))
+    memory = DeviceMemory({"0": 80})
+    orders = FaultList([Fault("leak_gib", value=6)])
+    engine = VirtualEngine(PROFILE, memory, ["0"], name="a-r0", faults=orders)
+    await engine.start()
     for _ in range(2):
         await engine.sleep(2)
-        held = engine.memory.held("a-r0", "0")
+        held = memory.held("a-r0", "0")
         assert sum(held.values()) / GIB == pytest.approx(PROFILE.left_asleep_gib + 6)
         await engine.wake_up()
 
@@ -128,12 +131,15 @@ async def test_an_engine_may_fall_silent() -> None:
 
 
 async def test_an_engine_may_die_under_its_requests() -> None:
-    engine = await _started(Fault("die_after", value=3))
+    memory = DeviceMemory({"0": 80})
+    orders = FaultList([Fault("die_after", value=3)])
+    engine = VirtualEngine(PROFILE, memory, ["0"], name="a-r0", faults=orders)
+    await engine.start()
     ended = await asyncio.gather(
         *(engine.complete(it, it) for it in "abcdefg"), return_exceptions=True
     )
     assert 3 <= sum(not isinstance(it, BaseException) for it in ended) <= 4
-    assert engine.memory.free("0") == 80 * GIB
+    assert memory.free("0") == 80 * GIB
 
 
 async def test_an_engine_may_die_at_once() -> None:
