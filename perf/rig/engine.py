@@ -25,6 +25,7 @@ NO_ROOM_FOR_A_REPLY = (
     "is longer than the maximum model length of {most}. Make sure that `max_model_len` is no "
     "smaller than the number of text tokens (prompt + requested output tokens)."
 )
+NO_WEIGHTS = "Cannot find any model weights with `{folder}`"
 DIED_AT_START = (
     "Engine core initialization failed. See root cause above. Failed core proc(s): {processes}"
 )
@@ -264,6 +265,8 @@ class VirtualEngine:
         measured_s = min(profile.profile_s, profile.load_s)
         loaded_s = profile.load_s - measured_s
         self._memory.begin()
+        if self._ordered("missing_weights") is not None:
+            raise RuntimeError(NO_WEIGHTS.format(folder=profile.model))
         self._memory.load_weights()
         await self._work(loaded_s / 2)
         if self._ordered("oom_at_load") is not None:

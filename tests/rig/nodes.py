@@ -80,7 +80,7 @@ def nodes(gpus: Sequence[int], gib: float) -> Iterator[Rig]:
         folder = Path(stack.enter_context(made))
         cluster = Cluster()
         stack.callback(_end, cluster, folder)
-        rig = Rig(folder, node.faults(folder), cluster)
+        rig = Rig(folder, FaultFolder(folder / node.FAULTS), cluster)
         for count in gpus:
             rig.add(count, gib)
         yield rig
