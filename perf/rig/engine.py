@@ -7,10 +7,9 @@ tests/rig/test_engine.py names the place in vLLM's source. Paths in comments are
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from perf.rig.batch import Batch
-from perf.rig.batch import Sequence as Sample
+from perf.rig.batch import Batch, EngineRequest
 from perf.rig.devices import DeviceMemory, OutOfDeviceMemoryError
 from perf.rig.engine_memory import NOT_FREED, TAGS, EngineMemory
 from perf.rig.faults import FaultList, Faults, Kind
@@ -26,6 +25,7 @@ NO_ROOM_FOR_A_REPLY = (
     "is longer than the maximum model length of {most}. Make sure that `max_model_len` is no "
     "smaller than the number of text tokens (prompt + requested output tokens)."
 )
+NO_WEIGHTS = "Cannot find any model weights with `{folder}`"
 DIED_AT_START = (
     "Engine core initialization failed. See root cause above. Failed core proc(s): {processes}"
 )
@@ -173,8 +173,8 @@ class VirtualEngine:
 
     def worked(self, request_id: str) -> float:
         """Return the seconds since the engine's first step for a request; 0.0 before that."""
-        sample = self._batch.running.get(request_id)
-        return self._now() - sample.scheduled_at if sample is not None else 0.0
+        request = self._batch.running.get(request_id)
+        return self._now() - request.scheduled_at if request is not None else 0.0
 
     async def sleep(self, level: int = 1) -> None:
         """Abort all requests and leave the devices, but for a rest (v1/engine/core.py:887).
@@ -248,9 +248,9 @@ class VirtualEngine:
         self._dead = True
         lost = [*self._batch.running.values(), *self._batch.waiting.values()]
         self._batch = Batch(self.profile, self._prefixes)
-        for sample in lost:
-            if not sample.owner.answer.done():
-                sample.owner.answer.set_exception(EngineDeadError())
+        for request in lost:
+            if not request.owner.answer.done():
+                request.owner.answer.set_exception(EngineDeadError())
         self.stop()
 
     def stop(self) -> None:
@@ -265,6 +265,8 @@ class VirtualEngine:
         measured_s = min(profile.profile_s, profile.load_s)
         loaded_s = profile.load_s - measured_s
         self._memory.begin()
+        if self._ordered("missing_weights") is not None:
+            raise RuntimeError(NO_WEIGHTS.format(folder=profile.model))
         self._memory.load_weights()
         await self._work(loaded_s / 2)
         if self._ordered("oom_at_load") is not None:
@@ -314,7 +316,7 @@ class VirtualEngine:
         now = self._now()
         if (change := self._batch.next_change()) is not None and change < now:
             self._advance()
-        self._batch.add(Sample(request_id, prompt, length, tokens, pending), now)
+        self._batch.add(EngineRequest(request_id, prompt, length, tokens, pending), now)
         for kind in _AFTER_REPLIES:
             if kind not in self._ends and (replies := self._ordered(kind)) is not None:
                 self._ends[kind] = self._replies + replies
@@ -349,15 +351,12 @@ class VirtualEngine:
             return
         if self._silent_since is not None:
             return
-        for sample, at in self._batch.advance(self._now()):
+        for request, at in self._batch.advance(self._now()):
             self._replies += 1
-            if not sample.owner.answer.done():
+            if not request.owner.answer.done():
                 is_right = self._has_weights and not self._writes_garbage
-                text = sample.owner.text if is_right else GARBAGE
-                reason = sample.owner.finish_reason
-                sample.owner.answer.set_result(
-                    self._output(sample, sample.length, reason, text, at)
-                )
+                ended = request.owner if is_right else replace(request.owner, text=GARBAGE)
+                ended.answer.set_result(_output(request, ended, request.length, at))
         self._fail_after_replies()
         self._set_timer()
 
@@ -384,20 +383,22 @@ class VirtualEngine:
         self._timer = None
         self._advance()
 
-    def _answer_aborted(self, sample: Sample[_Pending], tokens: int) -> None:
-        if not sample.owner.answer.done():
-            sample.owner.answer.set_result(self._output(sample, tokens, "abort", "", self._now()))
+    def _answer_aborted(self, request: EngineRequest[_Pending], tokens: int) -> None:
+        if not request.owner.answer.done():
+            ended = replace(request.owner, text="", finish_reason="abort")
+            request.owner.answer.set_result(_output(request, ended, tokens, self._now()))
 
-    def _output(
-        self, sample: Sample[_Pending], tokens: int, finish_reason: str, text: str, at: float
-    ) -> Output:
-        return Output(
-            sample.name,
-            text,
-            finish_reason,
-            prompt_tokens=sample.prompt_tokens,
-            output_tokens=tokens,
-            num_cached_tokens=sample.cached_tokens,
-            scheduled_ts=sample.scheduled_at,
-            last_token_ts=at if sample.scheduled_at else 0.0,
-        )
+
+def _output(
+    request: EngineRequest[_Pending], ended: _Pending, tokens: int, last_token_ts: float
+) -> Output:
+    return Output(
+        request.name,
+        ended.text,
+        ended.finish_reason,
+        prompt_tokens=request.prompt_tokens,
+        output_tokens=tokens,
+        num_cached_tokens=request.cached_tokens,
+        scheduled_ts=request.scheduled_at,
+        last_token_ts=last_token_ts if request.scheduled_at else 0.0,
+    )

@@ -8,7 +8,8 @@ from perf.rig.faults import FaultFolder
 
 FOLDER, NODE = "RAYBENCH_RIG", "RAYBENCH_RIG_NODE"
 """Environment variables of processes on such a node: the rig's folder, and the node's name."""
-_REPLIES = "replies"
+FAULTS, _REPLIES = "faults", "replies"
+"""Names of folders below the rig's."""
 
 
 def memory_file(folder: Path, node: str) -> Path:
@@ -35,6 +36,6 @@ def memory() -> SharedDeviceMemory:
     return SharedDeviceMemory(memory_file(Path(os.environ[FOLDER]), os.environ[NODE]))
 
 
-def faults(folder: Path | None = None) -> FaultFolder:
-    """Return the faults that are ordered of the rig's engines."""
-    return FaultFolder((folder or Path(os.environ[FOLDER])) / "faults")
+def faults() -> FaultFolder:
+    """Return where engines of this node find the faults that are ordered of them."""
+    return FaultFolder(Path(os.environ[FOLDER]) / FAULTS, os.environ[NODE])

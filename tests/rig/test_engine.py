@@ -87,6 +87,7 @@ def _is_text(node: ast.AST) -> TypeGuard[ast.JoinedStr | ast.Constant]:
         (engine_memory.NOT_FREED, "v1/worker/gpu_worker.py", (265,), ""),
         (rig.PROMPT_TOO_LONG, "v1/engine/input_processor.py", (468, 463), "kind length most"),
         (rig.NO_ROOM_FOR_A_REPLY, "v1/engine/input_processor.py", (478, 474), "kind length most"),
+        (rig.NO_WEIGHTS, "model_executor/model_loader/default_loader.py", (239,), "folder"),
         (rig.DIED_AT_START, "v1/engine/utils.py", (1321,), "processes"),
         (rig.DEAD, "v1/engine/exceptions.py", (16,), ""),
     ],

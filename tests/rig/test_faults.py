@@ -11,6 +11,7 @@ from perf.rig.devices import GIB, HOST, DeviceMemory, OutOfDeviceMemoryError, Sh
 from perf.rig.engine import GARBAGE, EngineDeadError, VirtualEngine
 from perf.rig.faults import KINDS, Fault, FaultFolder, FaultList, Kind
 from perf.rig.profile import EngineProfile
+from perf.rig.request_engine import RequestEngine
 
 pytestmark = pytest.mark.virtual_time
 PROFILE = EngineProfile(load_s=60, weights_gib=10, max_num_seqs=2, reply_tokens=100)
@@ -50,7 +51,12 @@ async def _texts(engine: VirtualEngine, *prompts: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "error"), [("oom_at_load", OutOfDeviceMemoryError), ("die_at_load", RuntimeError)]
+    ("kind", "error"),
+    [
+        ("oom_at_load", OutOfDeviceMemoryError),
+        ("die_at_load", RuntimeError),
+        ("missing_weights", RuntimeError),
+    ],
 )
 async def test_a_load_fails_as_often_as_ordered(kind: Kind, error: type[Exception]) -> None:
     orders = FaultList([Fault(kind), Fault(kind, engines="b*")])
@@ -89,6 +95,21 @@ async def test_wrong_weights_are_not_the_right_reply() -> None:
     await engine.sleep(1)
     await engine.wake_up()
     assert await _texts(engine, "x") == [GARBAGE]
+
+
+@pytest.mark.parametrize("level", [1, 2])
+async def test_the_likeliest_tokens_show_wrong_weights(level: int) -> None:
+    for faults, is_right in (((), True), ([Fault("garbage_after_wake", value=level)], False)):
+        requests = RequestEngine(await _started(*faults))
+        before = [await requests.generate_greedily("Once", 16) for _ in range(2)]
+        await requests.sleep(level)
+        await requests.wake(level)
+        after = await requests.generate_greedily("Once", 16)
+        assert before[0].tokens == before[1].tokens
+        assert before[0].logprobs == pytest.approx(before[1].logprobs, abs=PROFILE.logprob_noise)
+        assert before[0].logprobs != before[1].logprobs
+        assert (after.tokens == before[0].tokens) == is_right
+        assert len(after.tokens) == len(after.logprobs) == 16
 
 
 async def test_a_wake_may_hang() -> None:
@@ -160,10 +181,16 @@ def test_orders_in_files_are_taken_once(tmp_path: Path) -> None:
     assert sorted(orders.happened("garbage_after_wake")) == ["a-r0", "a-r1"]
 
 
+def test_a_fault_may_be_of_one_node(tmp_path: Path) -> None:
+    FaultFolder(tmp_path).order(Fault("missing_weights", node="b"))
+    taken = [FaultFolder(tmp_path, node).take("a-r0", "missing_weights") for node in "abb"]
+    assert taken == [None, 0.0, None]
+
+
 def test_only_known_faults_are_ordered(tmp_path: Path) -> None:
     with pytest.raises(ValueError):
         FaultFolder(tmp_path).order(Fault("earthquake"))  # type: ignore[arg-type]
-    assert len(KINDS) == 8
+    assert len(KINDS) == 9
 
 
 @pytest.mark.process

@@ -73,18 +73,23 @@ def _samples(rig: Rig, folder: Path, *asked: str) -> Samples:
     return samples
 
 
-def test_raybench_finds_the_gpus_of_each_node(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def joined(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     import ray
 
     for name, value in rig.environment.items():
         monkeypatch.setenv(name, value)
     ray.init(address=rig.address, log_to_driver=False, logging_level="ERROR")
-    try:
-        found = {node.id: node.gpus_gib for node in cluster.nodes(FleetConf(), gpu=True)}
-        there = {node["Labels"]["rig"]: node["NodeID"] for node in ray.nodes()}
-    finally:
-        ray.shutdown()
-    assert found == {there["a"]: {"0": 80, "1": 80}, there["b"]: {"0": 80}}
+    yield
+    ray.shutdown()
+
+
+def _gpus_by_node() -> dict[str, Mapping[str, float]]:
+    """Return what raybench finds on the rig's nodes, by their names."""
+    import ray
+
+    names = {node["NodeID"]: node["Labels"]["rig"] for node in ray.nodes()}
+    return {names[node.id]: node.gpus_gib for node in cluster.nodes(FleetConf(), gpu=True)}
 
 
 def test_every_sample_is_answered_once(rig: Rig, one_each: Samples) -> None:
@@ -110,3 +115,11 @@ def test_engines_that_end_leave_no_memory_behind(rig: Rig, with_two: Samples) ->
 
 def _replies(samples: Samples) -> dict[tuple[str, str, str, int], tuple[str, int]]:
     return {sample: (it["response"], it["output_tokens"]) for sample, it in samples.items()}
+
+
+@pytest.mark.usefixtures("joined")
+def test_nodes_come_and_go(rig: Rig) -> None:
+    assert _gpus_by_node() == {"a": {"0": 80, "1": 80}, "b": {"0": 80}}
+    rig.kill("b")
+    assert rig.add(2, 24) == "c"
+    assert _gpus_by_node() == {"a": {"0": 80, "1": 80}, "c": {"0": 24, "1": 24}}
