@@ -8,6 +8,8 @@ What compiles with nvcc while an engine of vLLM 0.29 starts or answers (read in 
 - FlashInfer's attention: chosen by vLLM on compute capability 10 (vllm/platforms/cuda.py:139), or
   by the user;
 - other kernels of FlashInfer: vLLM leaves them alone without nvcc, unless the user names them.
+
+What is not known before shows when an engine dies: reasons.py has the fix.
 """
 
 import importlib.util
@@ -32,6 +34,7 @@ _TOOLKIT = Path("/usr/local/cuda")
 _DRIVERS = {12: 525, 13: 580}
 """The oldest driver for each major version of CUDA, whatever the minor version:
 docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html."""
+_COMPILED_KERNELS = ("flashinfer", "deep_gemm")
 _COMPILED_ATTENTION = 10
 """The major compute capability on which vLLM prefers FlashInfer's attention."""
 
@@ -288,13 +291,14 @@ def _toolkit_problems(compiled: Sequence[Mapping[str, Any]] | None) -> Iterator[
         (name, str(value))
         for options in compiled
         for name, value in options.items()
-        if name.endswith(("_backend", "_config")) and "flashinfer" in str(value).lower()
+        if name.endswith(("_backend", "_config"))
+        and any(kernels in str(value).lower() for kernels in _COMPILED_KERNELS)
     }
     for name, value in sorted(named):
         yield Problem(
             "package.missing",
-            f"options.{name} is {value}, and nvcc, which compiles FlashInfer's kernels when "
-            "an engine starts, is not installed",
+            f"options.{name} is {value}, and nvcc, which compiles these kernels when an engine "
+            "starts, is not installed",
             setting=f"roster.models[].options.{name}",
             given=value,
             fix=f"{_install_toolkit()}; or leave options.{name} out",

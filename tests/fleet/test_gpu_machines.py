@@ -210,16 +210,18 @@ def test_a_sampler_that_is_turned_off_needs_no_nvcc(machine: GpuMachine, off: st
     assert found() == []
 
 
-def test_options_that_name_flashinfer_need_nvcc(machine: GpuMachine) -> None:
+def test_options_that_name_what_nvcc_compiles_need_it(machine: GpuMachine) -> None:
     options = {
         "attention_backend": "FLASHINFER",
         "kernel_config": {"moe_backend": "flashinfer_cutlass"},
+        "moe_backend": "deep_gemm",
+        "mamba_backend": "triton",
         "chat_template": "flashinfer",
         "gpu_memory_utilization": 0.5,
     }
     expected = [
         ("package.missing", f"roster.models[].options.{name}")
-        for name in ("attention_backend", "kernel_config")
+        for name in ("attention_backend", "kernel_config", "moe_backend")
     ]
     assert found(options, options, {}) == expected
     machine.add("bin/nvcc")
