@@ -4,11 +4,15 @@ Every case breaks something; its problems are written with code and setting. `ma
 the file anew, for people to review the difference.
 """
 
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from gpu_machines import GpuMachine
+from pytest import MonkeyPatch
 
 from raybench import benchmarks, config, fleet, games, players
 from raybench import problems as rules
@@ -36,6 +40,7 @@ from raybench.config import (
     storage,
 )
 from raybench.errors import Problem, RaybenchError
+from raybench.fleet import gpus
 from raybench.fleet.refusals import Kind, problem_of
 from raybench.games.parts import choice, wording
 from raybench.pipeline import files, sources
@@ -76,6 +81,7 @@ def problems(folder: Path) -> Iterator[Problem]:
     yield from _general()
     yield from _rosters()
     yield from _engines(folder)
+    yield from _gpu_machines(folder / "machine")
     yield from _experiments()
     yield from _games()
     yield from _files(folder)
@@ -167,6 +173,27 @@ def _engines(folder: Path) -> Iterator[Problem]:
     for kind in kinds:
         yield problem_of(kind, "gpt", keyed, "HTTP 400 reason", ["other", "another"])
         yield problem_of(kind, "gpt", keyless, "HTTP 400 reason", ["gpt-5"])
+
+
+def _gpu_machines(folder: Path) -> Iterator[Problem]:
+    with MonkeyPatch.context() as patched:
+        machine = GpuMachine(folder, patched)
+        machine.failure = "Driver Not Loaded"
+        yield from gpus.start_problems()
+        machine.failure, machine.driver, machine.cuda = "", "570.86.15", 12080
+        yield from gpus.start_problems()
+        machine.install_torch("14.0")
+        yield from gpus.start_problems()
+        machine.install_torch("13.0")
+        machine.driver = "580.95.05"
+        for name in ("bin/gcc", "include/Python.h"):
+            machine.remove(name)
+        machine.set(CUDA_VISIBLE_DEVICES="0,9-,MIG-1", VLLM_USE_FLASHINFER_SAMPLER="1")
+        machine.gpus[0].mig, machine.gpus[0].capability = True, (10, 0)
+        yield from gpus.start_problems([{}, {"moe_backend": "flashinfer_trtllm"}])
+        machine.set(CC="gcc-13")
+        machine.patched.setitem(sys.modules, "pynvml", None)
+        yield from gpus.start_problems()
 
 
 def _experiments() -> Iterator[Problem]:

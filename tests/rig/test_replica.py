@@ -17,9 +17,9 @@ from perf.rig.nvml import pynvml
 from perf.rig.replica import VirtualReplica
 from perf.rig.weights import profile_of, write_weights
 from raybench.config import FleetConf
-from raybench.fleet.cluster import gpus_gib
 from raybench.fleet.deployment import SERVER_CLASS, Engine
 from raybench.fleet.engines import group_engines
+from raybench.fleet.gpus import gpus_gib
 from raybench.fleet.llm_config import Place, llm_config
 from raybench.types import Completion, Message, ModelSpec, Request
 
