@@ -67,9 +67,9 @@ async def host(
             for text in status.said[len(told) :]:
                 told.append(text)
                 say(text)
-            for names in by_engine(status.states).values():
-                failed = {*names} & status.failures.keys()
-                if len(failed) < len(names):
+            for of_engine in by_engine(status.states).values():
+                failed = {*of_engine} & status.failures.keys()
+                if len(failed) < len(of_engine):
                     for name in sorted(failed - lacking):
                         say(f"{status.failures[name]}; its other replicas go on")
                     lacking.update(failed)
