@@ -4,15 +4,16 @@ Every case breaks something; its problems are written with code and setting. `ma
 the file anew, for people to review the difference.
 """
 
-import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
+from gpu_machines import GpuMachine
 from huggingface_hub import errors
+from pytest import MonkeyPatch
 
 from raybench import benchmarks, config, fleet, games, players, prefetch
 from raybench import problems as rules
@@ -40,7 +41,7 @@ from raybench.config import (
     storage,
 )
 from raybench.errors import Problem, RaybenchError
-from raybench.fleet import downloads
+from raybench.fleet import downloads, gpus
 from raybench.fleet.downloads import Download, Outcome
 from raybench.fleet.refusals import Kind, problem_of
 from raybench.games.parts import choice, wording
@@ -83,6 +84,7 @@ def problems(folder: Path) -> Iterator[Problem]:
     yield from _rosters()
     yield from _engines(folder)
     yield from _downloads()
+    yield from _gpu_machines(folder / "machine")
     yield from _experiments()
     yield from _games()
     yield from _files(folder)
@@ -178,8 +180,8 @@ def _engines(folder: Path) -> Iterator[Problem]:
 
 def _downloads() -> Iterator[Problem]:
     model = Download("org/name", "abc")
-    with patch.dict(os.environ):
-        os.environ.pop("HF_ENDPOINT", None)
+    with MonkeyPatch.context() as patched:
+        patched.delenv("HF_ENDPOINT", raising=False)
         kinds = errors.GatedRepoError, errors.RepositoryNotFoundError, errors.RevisionNotFoundError
         for kind in kinds:
             yield downloads.problem_of(model, kind.__new__(kind))
@@ -197,6 +199,27 @@ def _downloads() -> Iterator[Problem]:
     yield from prefetch.unfetched_questions(files)
     yield prefetch.no_cluster()
     yield prefetch.no_node(FleetConf(nodes={"disk": "big"}))
+
+
+def _gpu_machines(folder: Path) -> Iterator[Problem]:
+    with MonkeyPatch.context() as patched:
+        machine = GpuMachine(folder, patched)
+        machine.failure = "Driver Not Loaded"
+        yield from gpus.start_problems()
+        machine.failure, machine.driver, machine.cuda = "", "570.86.15", 12080
+        yield from gpus.start_problems()
+        machine.install_torch("14.0")
+        yield from gpus.start_problems()
+        machine.install_torch("13.0")
+        machine.driver = "580.95.05"
+        for name in ("bin/gcc", "include/Python.h"):
+            machine.remove(name)
+        machine.set(CUDA_VISIBLE_DEVICES="0,9-,MIG-1", VLLM_USE_FLASHINFER_SAMPLER="1")
+        machine.gpus[0].mig, machine.gpus[0].capability = True, (10, 0)
+        yield from gpus.start_problems([{}, {"moe_backend": "flashinfer_trtllm"}])
+        machine.set(CC="gcc-13")
+        machine.patched.setitem(sys.modules, "pynvml", None)
+        yield from gpus.start_problems()
 
 
 def _experiments() -> Iterator[Problem]:

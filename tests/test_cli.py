@@ -633,7 +633,7 @@ _IMPORTED = """
 import contextlib, io, json, sys
 from raybench.cli import main
 heavy = {'ray', 'torch', 'vllm', 'mlflow', 'transformers', 'dspy', 'matplotlib', 'pandas',
-         'scipy.stats', 'scipy.optimize'}
+         'scipy.stats', 'scipy.optimize', 'httpx'}
 imported = []
 for arguments in json.loads(sys.argv[1]):
     sys.argv = ['raybench', *arguments]

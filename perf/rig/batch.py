@@ -18,7 +18,7 @@ _ROUNDING_S = 1e-9
 
 
 @dataclass(slots=True, eq=False)
-class Sequence(Generic[T]):
+class EngineRequest(Generic[T]):
     """A request in the batch, or on its way there."""
 
     name: str
@@ -40,11 +40,11 @@ class Batch(Generic[T]):
 
     profile: EngineProfile
     prefixes: PrefixCache
-    waiting: OrderedDict[str, Sequence[T]] = field(default_factory=OrderedDict)
-    running: dict[str, Sequence[T]] = field(default_factory=dict)
+    waiting: OrderedDict[str, EngineRequest[T]] = field(default_factory=OrderedDict)
+    running: dict[str, EngineRequest[T]] = field(default_factory=dict)
     paused: bool = False
     """Whether requests that wait have to go on waiting."""
-    _heap: list[tuple[int, int, Sequence[T]]] = field(default_factory=list)
+    _heap: list[tuple[int, int, EngineRequest[T]]] = field(default_factory=list)
     _pushed: int = 0
     _steps: int = 0
     """Steps done until the last change of the batch."""
@@ -59,23 +59,23 @@ class Batch(Generic[T]):
     _tokens: int = 0
     _last_token: float = 0.0
 
-    def add(self, sequence: Sequence[T], now: float) -> None:
+    def add(self, request: EngineRequest[T], now: float) -> None:
         """Take a request in. It joins the batch at the end of the current step, if there is room.
 
         (vllm/v1/core/sched/scheduler.py:784)
         """
-        self.waiting[sequence.name] = sequence
+        self.waiting[request.name] = request
         if len(self.running) < self.profile.max_num_seqs and not self.paused:
             self._change_after_step(now)
 
-    def remove(self, name: str, now: float) -> tuple[Sequence[T], int] | None:
+    def remove(self, name: str, now: float) -> tuple[EngineRequest[T], int] | None:
         """Drop a request; return it and how many tokens it has. None if it is not here."""
-        if (sequence := self.waiting.pop(name, None)) is not None:
-            return sequence, 0
-        if (sequence := self.running.pop(name, None)) is None:
+        if (request := self.waiting.pop(name, None)) is not None:
+            return request, 0
+        if (request := self.running.pop(name, None)) is None:
             return None
         self._change_after_step(now)
-        return sequence, self._steps + self._done(now) - sequence.first_step
+        return request, self._steps + self._done(now) - request.first_step
 
     def pause(self, now: float) -> None:
         """Have all later requests wait. The ones that run go on."""
@@ -96,17 +96,17 @@ class Batch(Generic[T]):
             ends.append(self._change)
         return self._time_of(min(ends)) if ends else None
 
-    def advance(self, now: float) -> list[tuple[Sequence[T], float]]:
+    def advance(self, now: float) -> list[tuple[EngineRequest[T], float]]:
         """Do all steps that end by now; return the requests that are done, and when each was."""
-        done: list[tuple[Sequence[T], float]] = []
+        done: list[tuple[EngineRequest[T], float]] = []
         while (at := self.next_change()) is not None and at <= now + _ROUNDING_S:
             step = self._steps if at == self._since else self._step_at(at)
             self._account(step, at)
             while self._heap and self._heap[0][0] <= step:
-                sequence = heapq.heappop(self._heap)[2]
-                if self.running.get(sequence.name) is sequence:
-                    del self.running[sequence.name]
-                    done.append((sequence, at))
+                request = heapq.heappop(self._heap)[2]
+                if self.running.get(request.name) is request:
+                    del self.running[request.name]
+                    done.append((request, at))
             self._admit(at)
         return done
 
@@ -157,13 +157,13 @@ class Batch(Generic[T]):
         while self.waiting and not self.paused and unread < budget:
             if len(self.running) >= profile.max_num_seqs:
                 break
-            name, sequence = self.waiting.popitem(last=False)
-            self.running[name] = sequence
-            sequence.cached_tokens = self.prefixes.read(sequence.prompt, sequence.prompt_tokens)
-            sequence.scheduled_at, sequence.first_step = now, self._steps
-            unread += sequence.prompt_tokens - sequence.cached_tokens
+            name, request = self.waiting.popitem(last=False)
+            self.running[name] = request
+            request.cached_tokens = self.prefixes.read(request.prompt, request.prompt_tokens)
+            request.scheduled_at, request.first_step = now, self._steps
+            unread += request.prompt_tokens - request.cached_tokens
             self._pushed += 1
-            entry = (self._steps + sequence.length, self._pushed, sequence)
+            entry = (self._steps + request.length, self._pushed, request)
             heapq.heappush(self._heap, entry)
         self._size = len(self.running)
         self._prefill_s = unread / profile.prefill_tokens_per_s

@@ -6,42 +6,16 @@ tests/rig/test_engine.py names the place in vLLM's source. Paths in comments are
 """
 
 import asyncio
-import math
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from perf.rig.batch import Batch
-from perf.rig.batch import Sequence as Sample
-from perf.rig.devices import (
-    GIB,
-    HOST,
-    DeviceMemory,
-    OutOfDeviceMemoryError,
-    format_gib,
-    out_of_memory,
-)
+from perf.rig.batch import Batch, EngineRequest
+from perf.rig.devices import DeviceMemory, OutOfDeviceMemoryError
+from perf.rig.engine_memory import NOT_FREED, TAGS, EngineMemory
 from perf.rig.faults import FaultList, Faults, Kind
 from perf.rig.prefixes import PrefixCache
 from perf.rig.profile import EngineProfile, tokens_of
 
-TOO_LITTLE_FREE = (
-    "Free memory on device {device} ({free}/{total} GiB) on startup is less than desired GPU "
-    "memory utilization ({share}, {wanted} GiB). Decrease GPU memory utilization or reduce GPU "
-    "memory used by other processes."
-)
-MEMORY_WAS_FREED = (
-    "Error in memory profiling. Initial free memory {before} GiB, current free memory {now} GiB. "
-    "This happens when other processes sharing the same container release GPU memory while vLLM "
-    "is profiling during initialization. To fix this, ensure consistent GPU memory allocation or "
-    "isolate vLLM in its own container."
-)
-NO_CACHE_MEMORY = (
-    "No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when "
-    "initializing the engine (this flag also controls CPU memory reservation on the CPU backend, "
-    "despite its name). See https://docs.vllm.ai/en/latest/configuration/conserving_memory/ for "
-    "more details."
-)
-NOT_FREED = "Memory usage increased after sleeping."
 PROMPT_TOO_LONG = (
     "The {kind} prompt (length {length}) is longer than the maximum model length of {most}. "
     "Make sure that `max_model_len` is no smaller than the number of text tokens."
@@ -51,16 +25,14 @@ NO_ROOM_FOR_A_REPLY = (
     "is longer than the maximum model length of {most}. Make sure that `max_model_len` is no "
     "smaller than the number of text tokens (prompt + requested output tokens)."
 )
+NO_WEIGHTS = "Cannot find any model weights with `{folder}`"
 DIED_AT_START = (
     "Engine core initialization failed. See root cause above. Failed core proc(s): {processes}"
 )
 DEAD = "EngineCore encountered an issue. See stack trace (above) for the root cause."
-# Raised by csrc/cumem_allocator.cpp, which is not installed: https://github.com/vllm-project/vllm/issues/13941
-NO_MEMORY_TO_WAKE = "CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62"
 GARBAGE = "!" * 24
 """What an engine writes whose weights are gone."""
 _AFTER_REPLIES: tuple[Kind, ...] = ("silent_after", "die_after")
-_TAGS = frozenset({"weights", "kv_cache"})
 
 
 class EngineDeadError(RuntimeError):
@@ -108,13 +80,13 @@ class VirtualEngine:
         faults: Faults | None = None,
     ) -> None:
         """Make an engine that has not started. Its name is that of its memory: one at a time."""
-        self.profile, self.memory, self.devices, self.name = profile, memory, devices, name
+        self.profile, self.name = profile, name
+        self._memory = EngineMemory(profile, memory, devices, name)
         self._faults = faults or FaultList()
         self._prefixes = PrefixCache(profile.cache_tokens)
         self._batch: Batch[_Pending] = Batch(profile, self._prefixes)
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = 0.0
-        self._kv = 0
         self._level = 0
         self._asleep: set[str] = set()
         """Tags of the memory that sleeps."""
@@ -201,8 +173,8 @@ class VirtualEngine:
 
     def worked(self, request_id: str) -> float:
         """Return the seconds since the engine's first step for a request; 0.0 before that."""
-        sample = self._batch.running.get(request_id)
-        return self._now() - sample.scheduled_at if sample is not None else 0.0
+        request = self._batch.running.get(request_id)
+        return self._now() - request.scheduled_at if request is not None else 0.0
 
     async def sleep(self, level: int = 1) -> None:
         """Abort all requests and leave the devices, but for a rest (v1/engine/core.py:887).
@@ -220,19 +192,17 @@ class VirtualEngine:
         self._prefixes.clear()
         if self._asleep:  # v1/executor/abstract.py:338
             return
-        before = [self.memory.free(device) for device in self.devices]
+        before = self._memory.free()
         if level == 1:
             self._pin()
         await self._work(self.profile.sleep_s)
-        for device in self.devices:
-            self._leave(device)
-        self._leak()
-        after = [self.memory.free(device) for device in self.devices]
+        self._memory.leave(self._ordered("leak_gib") or 0.0)
+        after = self._memory.free()
         self._has_weights &= level == 1
         if any(now < then for then, now in zip(before, after, strict=True)):
             self._lost_memory = True
             raise AssertionError(NOT_FREED)  # v1/worker/gpu_worker.py:265
-        self._level, self._asleep = level, set(_TAGS)
+        self._level, self._asleep = level, set(TAGS)
 
     async def wake_up(self, tags: Sequence[str] | None = None) -> None:
         """Take memory again, all of it or that of some tags (v1/engine/core.py:925).
@@ -245,7 +215,7 @@ class VirtualEngine:
         if wanted and self._ordered("hang_in_wake") is not None:
             await asyncio.Event().wait()
         if wanted <= self._asleep:  # else nothing happens: v1/executor/abstract.py:350
-            await self._take_back(wanted)
+            await self._wake(wanted)
         if not self._asleep:
             self._batch.resume(self._now())
             self._advance()
@@ -278,9 +248,9 @@ class VirtualEngine:
         self._dead = True
         lost = [*self._batch.running.values(), *self._batch.waiting.values()]
         self._batch = Batch(self.profile, self._prefixes)
-        for sample in lost:
-            if not sample.owner.answer.done():
-                sample.owner.answer.set_exception(EngineDeadError())
+        for request in lost:
+            if not request.owner.answer.done():
+                request.owner.answer.set_exception(EngineDeadError())
         self.stop()
 
     def stop(self) -> None:
@@ -288,126 +258,43 @@ class VirtualEngine:
         self._dead = True
         if self._timer is not None:
             self._timer.cancel()
-        self.memory.end(self.name)
+        self._memory.end()
 
     async def _load(self) -> None:
-        profile, memory = self.profile, self.memory
-        several = len(self.devices) > 1
-        for device in self.devices:  # before the snapshot: v1/worker/gpu_worker.py:414
-            self._take(device, "context", profile.context_gib)
-            self._take(device, "communication", profile.communication_gib if several else 0.0)
-        before = {device: memory.free(device) for device in self.devices}
-        requested = {device: self._requested(device, before[device]) for device in self.devices}
-        for device in self.devices:
-            memory.take(self.name, device, "weights", self._weights())
-        await self._work(max(0.0, profile.load_s - profile.profile_s) / 2)
-        self._fail_at_load()
-        await self._work(max(0.0, profile.load_s - profile.profile_s) / 2)
-        await self._work(self._ordered("slow_load") or 0.0)
-        for device in self.devices:
-            self._take(device, "activations", profile.activation_gib)
-        await self._work(min(profile.profile_s, profile.load_s))
-        for device in self.devices:
-            memory.give_back(self.name, device, "activations")
-        if profile.kv_gib is not None:  # v1/worker/gpu_worker.py:527
-            self._kv = round(profile.kv_gib * GIB)
-        else:
-            self._kv = min(
-                requested[device] - self._consumed(device, before[device])
-                for device in self.devices
-            )
-        if self._kv <= 0:  # v1/core/kv_cache_utils.py:858
-            raise ValueError(NO_CACHE_MEMORY)
-        for device in self.devices:
-            memory.take(self.name, device, "kv_cache", self._kv)
-            self._take(device, "graphs", profile.graphs_gib)
-            self._take(device, "activations", profile.activation_gib)
-
-    def _fail_at_load(self) -> None:
+        profile = self.profile
+        measured_s = min(profile.profile_s, profile.load_s)
+        loaded_s = profile.load_s - measured_s
+        self._memory.begin()
+        if self._ordered("missing_weights") is not None:
+            raise RuntimeError(NO_WEIGHTS.format(folder=profile.model))
+        self._memory.load_weights()
+        await self._work(loaded_s / 2)
         if self._ordered("oom_at_load") is not None:
-            device = self.devices[0]
-            raise out_of_memory(device, self._weights(), 0, self.memory.total(device))
+            raise self._memory.out_of_memory()
         if self._ordered("die_at_load") is not None:  # v1/engine/utils.py:1321
             raise RuntimeError(DIED_AT_START.format(processes={"EngineCore": -9}))
-
-    def _requested(self, device: str, free: int) -> int:
-        """Return the memory that vLLM allows itself (v1/worker/utils.py:516)."""
-        total, share = self.memory.total(device), self.profile.gpu_memory_utilization
-        requested = math.ceil(total * share)
-        if free < requested:
-            sizes = {"free": free, "total": total, "wanted": requested}
-            given = {name: format_gib(size) for name, size in sizes.items()}
-            raise ValueError(
-                TOO_LITTLE_FREE.format(
-                    device=f"cuda:{self.devices.index(device)}", share=share, **given
-                )
-            )
-        return requested
-
-    def _consumed(self, device: str, before: int) -> int:
-        """Return what vLLM takes to be its own besides the KV cache.
-
-        It is what the whole device has less than at the start: also what others took meanwhile
-        (utils/mem_utils.py:317).
-        """
-        now = self.memory.free(device)
-        if now > before:  # v1/worker/gpu_worker.py:585
-            sizes = {"before": format_gib(before), "now": format_gib(now)}
-            raise AssertionError(MEMORY_WAS_FREED.format(**sizes))
-        own = self.profile.activation_gib + self.profile.graphs_gib
-        return before - now + round(own * GIB)
-
-    def _weights(self) -> int:
-        """Return the bytes of weights on each device."""
-        return round(self.profile.weights_gib * GIB / len(self.devices))
-
-    def _take(self, device: str, part: str, gib: float) -> None:
-        self.memory.take(self.name, device, part, round(gib * GIB))
+        await self._work(loaded_s / 2 + (self._ordered("slow_load") or 0.0))
+        self._memory.begin_profile()
+        await self._work(measured_s)
+        self._memory.end_profile()
 
     def _pin(self) -> None:
-        """Copy the weights to the host's memory; too little of it ends the process."""
-        pinned = round(self.profile.weights_gib * self.profile.pinned_factor * GIB)
-        pinned -= self.memory.held(self.name, HOST).get("pinned", 0)  # kept since the last time
         try:
-            self.memory.take(self.name, HOST, "pinned", pinned)
-        except OutOfDeviceMemoryError:
+            self._memory.pin()
+        except OutOfDeviceMemoryError:  # the kernel ends the process
             self.die()
             raise EngineDeadError from None
 
-    def _leave(self, device: str) -> None:
-        """Give a device back, but for what vLLM does not free."""
-        for part in ("weights", "kv_cache", "graphs", "activations"):
-            self.memory.give_back(self.name, device, part)
-        left = round(self.profile.left_asleep_gib * GIB)
-        parts = self.memory.held(self.name, device)
-        held = parts["context"] + parts["communication"]
-        self.memory.take(self.name, device, "asleep", max(0, left - held))
-
-    def _leak(self) -> None:
-        if leaked := self._ordered("leak_gib"):
-            for device in self.devices:
-                self._take(device, "leaked", leaked)
-
-    async def _take_back(self, tags: set[str]) -> None:
-        sizes = {"weights": self._weights(), "kv_cache": self._kv}
-        wanted = sum(sizes[tag] for tag in tags)
-        if any(self.memory.free(device) < wanted for device in self.devices):
-            raise RuntimeError(NO_MEMORY_TO_WAKE)
-        for device in self.devices:
-            for tag in tags:
-                self.memory.take(self.name, device, tag, sizes[tag])
+    async def _wake(self, tags: set[str]) -> None:
+        self._memory.take_back(tags)
         if "weights" in tags and self._level == 1:
             await self._work(self.profile.wake_s)
-            if not self.profile.keeps_pinned:
-                self.memory.give_back(self.name, HOST, "pinned")
+            self._memory.unpin()
         self._asleep -= tags
         if "weights" in tags and self._ordered("garbage_after_wake", self._level) is not None:
             self._writes_garbage = True
         if tags and not self._asleep:
-            for device in self.devices:
-                self.memory.give_back(self.name, device, "asleep")
-                self._take(device, "graphs", self.profile.graphs_gib)
-                self._take(device, "activations", self.profile.activation_gib)
+            self._memory.end_sleep()
 
     def _submit(
         self, prompt: str, request_id: str, seed: int | None, max_tokens: int | None
@@ -429,7 +316,7 @@ class VirtualEngine:
         now = self._now()
         if (change := self._batch.next_change()) is not None and change < now:
             self._advance()
-        self._batch.add(Sample(request_id, prompt, length, tokens, pending), now)
+        self._batch.add(EngineRequest(request_id, prompt, length, tokens, pending), now)
         for kind in _AFTER_REPLIES:
             if kind not in self._ends and (replies := self._ordered(kind)) is not None:
                 self._ends[kind] = self._replies + replies
@@ -464,15 +351,12 @@ class VirtualEngine:
             return
         if self._silent_since is not None:
             return
-        for sample, at in self._batch.advance(self._now()):
+        for request, at in self._batch.advance(self._now()):
             self._replies += 1
-            if not sample.owner.answer.done():
+            if not request.owner.answer.done():
                 is_right = self._has_weights and not self._writes_garbage
-                text = sample.owner.text if is_right else GARBAGE
-                reason = sample.owner.finish_reason
-                sample.owner.answer.set_result(
-                    self._output(sample, sample.length, reason, text, at)
-                )
+                ended = request.owner if is_right else replace(request.owner, text=GARBAGE)
+                ended.answer.set_result(_output(request, ended, request.length, at))
         self._fail_after_replies()
         self._set_timer()
 
@@ -499,20 +383,22 @@ class VirtualEngine:
         self._timer = None
         self._advance()
 
-    def _answer_aborted(self, sample: Sample[_Pending], tokens: int) -> None:
-        if not sample.owner.answer.done():
-            sample.owner.answer.set_result(self._output(sample, tokens, "abort", "", self._now()))
+    def _answer_aborted(self, request: EngineRequest[_Pending], tokens: int) -> None:
+        if not request.owner.answer.done():
+            ended = replace(request.owner, text="", finish_reason="abort")
+            request.owner.answer.set_result(_output(request, ended, tokens, self._now()))
 
-    def _output(
-        self, sample: Sample[_Pending], tokens: int, finish_reason: str, text: str, at: float
-    ) -> Output:
-        return Output(
-            sample.name,
-            text,
-            finish_reason,
-            prompt_tokens=sample.prompt_tokens,
-            output_tokens=tokens,
-            num_cached_tokens=sample.cached_tokens,
-            scheduled_ts=sample.scheduled_at,
-            last_token_ts=at if sample.scheduled_at else 0.0,
-        )
+
+def _output(
+    request: EngineRequest[_Pending], ended: _Pending, tokens: int, last_token_ts: float
+) -> Output:
+    return Output(
+        request.name,
+        ended.text,
+        ended.finish_reason,
+        prompt_tokens=request.prompt_tokens,
+        output_tokens=tokens,
+        num_cached_tokens=request.cached_tokens,
+        scheduled_ts=request.scheduled_at,
+        last_token_ts=last_token_ts if request.scheduled_at else 0.0,
+    )

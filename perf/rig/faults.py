@@ -12,6 +12,7 @@ from uuid import uuid4
 Kind = Literal[
     "oom_at_load",
     "die_at_load",
+    "missing_weights",
     "slow_load",
     "garbage_after_wake",
     "hang_in_wake",
@@ -22,12 +23,12 @@ Kind = Literal[
 """What goes wrong, each with its value.
 
 oom_at_load: the device has no memory for the weights. die_at_load: the engine's process dies
-half-way through a load. slow_load: the load takes so many seconds longer. garbage_after_wake: the
-weights are wrong for good after a wake from this level, even if they are loaded again.
-hang_in_wake: a wake never ends. silent_after: after so many more replies there are no tokens for
-anybody. die_after: after so many more replies the engine dies. (Both happen at the end of a step,
-and are counted from the next request on.) leak_gib: the next sleep leaves so many GiB more on each
-device.
+half-way through a load. missing_weights: there are no weights where they should be. slow_load: the
+load takes so many seconds longer. garbage_after_wake: the weights are wrong for good after a wake
+from this level, even if they are loaded again. hang_in_wake: a wake never ends. silent_after: after
+so many more replies there are no tokens for anybody. die_after: after so many more replies the
+engine dies. (Both happen at the end of a step, and are counted from the next request on.) leak_gib:
+the next sleep leaves so many GiB more on each device.
 """
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -40,10 +41,13 @@ class Fault:
     engines: str = "*"
     """Which engines it may happen to: a pattern of their names."""
     value: float = 0.0
+    node: str = "*"
+    """On which nodes of the rig: a pattern of their names."""
 
-    def may_happen(self, engine: str, value: float | None) -> bool:
+    def may_happen(self, engine: str, node: str, value: float | None) -> bool:
         """Tell whether it may happen to an engine now, and has this value if one is given."""
-        return fnmatchcase(engine, self.engines) and value in (None, self.value)
+        where = fnmatchcase(engine, self.engines) and fnmatchcase(node, self.node)
+        return where and value in (None, self.value)
 
 
 class Faults(Protocol):
@@ -69,7 +73,7 @@ class FaultList:
         With a value given, only a fault that has it.
         """
         for fault in self.open:
-            if fault.kind == kind and fault.may_happen(engine, value):
+            if fault.kind == kind and fault.may_happen(engine, "", value):
                 self.open.remove(fault)
                 return fault.value
         return None
@@ -78,8 +82,12 @@ class FaultList:
 class FaultFolder:
     """Orders for several processes: a file each, which one of them takes by renaming it."""
 
-    def __init__(self, folder: Path) -> None:
-        """Keep the orders in a folder, which is made where it is not there yet."""
+    def __init__(self, folder: Path, node: str = "") -> None:
+        """Keep the orders in a folder, which is made where it is not there yet.
+
+        `node` is the name of the node whose engines look for them here.
+        """
+        self._node = node
         self._open, self._taken = folder / "open", folder / "taken"
         for each in (self._open, self._taken):
             each.mkdir(parents=True, exist_ok=True)
@@ -104,7 +112,7 @@ class FaultFolder:
                 continue
             try:
                 fault = Fault(**json.loads((self._open / name).read_text()))
-                if fault.may_happen(engine, value):
+                if fault.may_happen(engine, self._node, value):
                     (self._open / name).rename(self._taken / f"{engine}.{name}")
                     return fault.value
             except FileNotFoundError:

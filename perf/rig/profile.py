@@ -2,7 +2,8 @@
 
 import math
 from dataclasses import dataclass
-from hashlib import blake2b
+from hashlib import blake2b, shake_128
+from random import Random
 from statistics import NormalDist
 
 TOKEN_CHARACTERS = 4
@@ -58,6 +59,8 @@ class EngineProfile:
     """Median length of a reply. Lengths are lognormal."""
     reply_spread: float = 0.8
     """Standard deviation of their logarithm."""
+    logprob_noise: float = 0.004
+    """By how much the log-probability of one token differs from one time to the next, at most."""
 
     def step_seconds(self, running: int) -> float:
         """Return how long a step takes for so many requests."""
@@ -75,6 +78,16 @@ class EngineProfile:
         length = max(1, min(limit, round(drawn)))
         text = f"Thought {digest[8:].hex()}."
         return text if drawn > limit else f"{text} Answer: {'ABCD'[digest[15] % 4]}", length
+
+    def greedy_tokens(
+        self, prompt: str, text: str, count: int, noise: Random
+    ) -> tuple[tuple[int, ...], tuple[float, ...]]:
+        """Return the tokens of a reply to a prompt, and their log-probabilities with some noise."""
+        digest = shake_128(f"{self.model}|{prompt}|{text}".encode()).digest(4 * count)
+        tokens = [int.from_bytes(digest[4 * it : 4 * it + 4], "big") for it in range(count)]
+        half = self.logprob_noise / 2
+        logprobs = (-(token % 1000) / 1000 + noise.uniform(-half, half) for token in tokens)
+        return tuple(tokens), tuple(logprobs)
 
 
 def tokens_of(prompt: str) -> int:

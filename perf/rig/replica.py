@@ -5,22 +5,20 @@ Nodes of the rig name it in RAYBENCH_SERVER_CLASS (raybench/fleet/deployment.py)
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any
-from uuid import uuid4
 
 from perf.rig import node
 from perf.rig.devices import OutOfDeviceMemoryError
-from perf.rig.engine import EngineDeadError, Output, VirtualEngine
+from perf.rig.engine import EngineDeadError, VirtualEngine
+from perf.rig.request_engine import RequestEngine
 from perf.rig.weights import devices_wanted, profile_of
-from raybench.fleet.chat import NO_IMAGES, answered, shows, turned_down
 from raybench.fleet.reasons import SILENT_DEATH
-from raybench.fleet.streams import Placed, as_finished
+from raybench.fleet.streams import Placed, in_groups
 from raybench.types import Completion, Request
 
 _LAST_WORDS_S = 0.5
-_STEP_S, _LOOK_S = 0.05, 1.0
 
 
 class VirtualReplica:
@@ -34,6 +32,7 @@ class VirtualReplica:
         self._engine = VirtualEngine(
             profile, node.memory(), devices, name=name, faults=node.faults()
         )
+        self._requests = RequestEngine(self._engine)
         self._dying = False
         try:
             await self._engine.start()
@@ -44,11 +43,11 @@ class VirtualReplica:
         """Answer every request of the batch; a request the engine refuses fails alone."""
         return list(await asyncio.gather(*(self._one(request) for request in requests)))
 
-    async def stream(self, requests: Sequence[Request]) -> AsyncGenerator[Placed]:
-        """Answer the batch like `complete`, each reply with its place as soon as it is there."""
-        async with aclosing(as_finished(self._one(request) for request in requests)) as replies:
-            async for reply in replies:
-                yield reply
+    async def stream(self, requests: Sequence[Request]) -> AsyncGenerator[list[Placed]]:
+        """Answer the batch like `complete`, replies with their places as soon as they are there."""
+        async with aclosing(in_groups(self._one(request) for request in requests)) as replies:
+            async for group in replies:
+                yield group
 
     async def sleep(self, level: int = 1) -> None:
         """Put the engine to sleep."""
@@ -78,43 +77,12 @@ class VirtualReplica:
             raise self._last_words() from death
 
     async def _one(self, request: Request) -> Completion:
-        begun, name = self._now(), uuid4().hex
-        if shows(request):
-            return Completion.failed(NO_IMAGES, finish="unsupported")
-        prompt = "\n".join(f"{message.role}: {message.content}" for message in request.messages)
-        seed = request.seed if request.temperature else None
         try:
-            async with self._ended_in_time(name, request.deadline_s):
-                output = await self._engine.complete(
-                    prompt, name, seed=seed, max_tokens=request.max_tokens
-                )
+            completion = await self._requests.generate(request)
         except EngineDeadError as death:
             raise self._last_words() from death
-        except ValueError as refusal:
-            seconds = self._now() - begun
-            finish = turned_down(str(refusal)) or "error"
-            return Completion.failed(str(refusal), finish=finish, seconds=seconds, waited=seconds)
-        return _completion(output, request, self._now() - begun)
-
-    @asynccontextmanager
-    async def _ended_in_time(self, name: str, deadline_s: float | None) -> AsyncIterator[None]:
-        """Have a request aborted once the engine has worked on it for so long."""
-        if deadline_s is None:
-            yield
-            return
-        watch = asyncio.create_task(self._end(name, deadline_s))
-        try:
-            yield
-        finally:
-            watch.cancel()
-
-    async def _end(self, name: str, deadline_s: float) -> None:
-        while (left := deadline_s - self._engine.worked(name)) > 0:
-            await asyncio.sleep(max(_STEP_S, min(left, _LOOK_S)))
-        await self._engine.abort(name)
-
-    def _now(self) -> float:
-        return asyncio.get_running_loop().time()
+        node.count_reply(self._engine.name)
+        return completion
 
     def _last_words(self) -> Exception:
         """Return what is said of a dead engine; its replica ends once that is out."""
@@ -122,24 +90,6 @@ class VirtualReplica:
             self._dying = True
             asyncio.get_running_loop().call_later(_LAST_WORDS_S, os._exit, 1)
         return RuntimeError(f"it died under its requests: {SILENT_DEATH}")
-
-
-def _completion(output: Output, request: Request, seconds: float) -> Completion:
-    own = max(0.0, output.last_token_ts - output.scheduled_ts)
-    late = request.deadline_s is not None and own >= request.deadline_s
-    if output.finish_reason == "abort" and not late:
-        reason = "the engine broke the reply off (abort)"
-        return Completion.failed(reason, seconds=seconds, waited=seconds - own)
-    completion = answered(
-        output.text,
-        output.finish_reason,
-        prompt_tokens=output.prompt_tokens,
-        output_tokens=output.output_tokens,
-        cached_tokens=output.num_cached_tokens,
-        seconds=seconds,
-        waited=seconds - own,
-    )
-    return completion.cut() if output.finish_reason == "abort" else completion
 
 
 def _called(error: Exception) -> str:

@@ -11,15 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from raybench import imported
+from raybench.fleet.gpus import engine_defaults
 
 _HEALTH_CHECK_S = 10
-_DEFAULTS = {
-    # With the sampler of FlashInfer, vLLM 0.29 compiles it while it starts, and does not start
-    # where there is no CUDA toolkit. Requests with a seed or without a temperature, as all of
-    # raybench's are, are sampled without it anyway.
-    "VLLM_USE_FLASHINFER_SAMPLER": "0",
-}
-"""Environment variables of an engine, where neither its node nor the Ray job sets them."""
 SERVER_CLASS = "RAYBENCH_SERVER_CLASS"
 """An environment variable of nodes, for tests: 'module:name' of a class to serve with instead of
 `BatchServer`. Ray has RAYLLM_VLLM_ENGINE_CLS for the same."""
@@ -36,7 +30,7 @@ class Engine:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         if path := os.environ.get(SERVER_CLASS):
             return object.__new__(imported.named(path, "server"))
-        for name, value in _DEFAULTS.items():
+        for name, value in engine_defaults().items():
             os.environ.setdefault(name, value)
         core = cpu_core.begin()  # before the import, which takes as long as the core's own
         from raybench.fleet.replica import BatchServer

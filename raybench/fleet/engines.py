@@ -12,7 +12,16 @@ from typing import Any, cast
 from raybench.config import FleetConf
 from raybench.errors import Problem
 from raybench.fleet import embedded, remote_options, simulated, vllm_options
-from raybench.fleet.devices import GIB, build_problems, elsewhere, gpus, memory_gib, on_gpu
+from raybench.fleet.devices import (
+    GIB,
+    build,
+    build_problems,
+    elsewhere,
+    gpus,
+    memory_gib,
+    on_gpu,
+)
+from raybench.fleet.gpus import start_problems
 from raybench.paths import expanded
 from raybench.types import EngineKind, ModelSpec, Replicas
 
@@ -133,6 +142,9 @@ def problems(models: Sequence[ModelSpec], fleet: FleetConf) -> Iterator[Problem]
         yield from build_problems(fleet)
         if on_gpu(fleet):
             yield from gpu_problems(hosted, len(gpus()))
+            if gpus() and build() == "gpu":
+                for problem in start_problems([engine.options for engine in hosted]):
+                    yield problem.prefixed("fleet: ")
         else:
             yield from _memory_problems(hosted, fleet)
 

@@ -10,7 +10,7 @@ from raybench.errors import Problem, RunFailed
 from raybench.fleet import embedded
 from raybench.fleet.account import Account
 from raybench.fleet.attendance import reserve
-from raybench.fleet.cluster import here, nodes, serving
+from raybench.fleet.cluster import here, leave_out, nodes, serving
 from raybench.fleet.devices import elsewhere
 from raybench.fleet.engines import EngineSpec
 from raybench.fleet.hosted import HostedEngine
@@ -54,9 +54,9 @@ async def host(
         say("preparing the embedded model (once)")
         await asyncio.to_thread(embedded.prepare)
     async with serving(conf, say) as gpu:
-        replicas, plan = replicated(
-            specs, nodes(conf, gpu=gpu), conf, gpu=gpu, sizes=await sizes(specs)
-        )
+        there = nodes(conf, gpu=gpu)
+        conf = leave_out(conf, there, say)
+        replicas, plan = replicated(specs, there, conf, gpu=gpu, sizes=await sizes(specs))
         keeper = await keep(replicas, conf, plan, gpu=gpu)
         names = [spec.name for spec in replicas]
 
@@ -67,9 +67,9 @@ async def host(
             for text in status.said[len(told) :]:
                 told.append(text)
                 say(text)
-            for names in by_engine(status.states).values():
-                failed = {*names} & status.failures.keys()
-                if len(failed) < len(names):
+            for of_engine in by_engine(status.states).values():
+                failed = {*of_engine} & status.failures.keys()
+                if len(failed) < len(of_engine):
                     for name in sorted(failed - lacking):
                         say(f"{status.failures[name]}; its other replicas go on")
                     lacking.update(failed)

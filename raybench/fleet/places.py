@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from raybench.config import FleetConf
+from raybench.errors import Problem
 from raybench.fleet.devices import elsewhere, gpus, memory_gib, on_gpu
 from raybench.fleet.engines import EngineSpec, cpu_gib, gpus_of, of_hub, weights_gib
 from raybench.fleet.residency import Residency
@@ -25,6 +26,8 @@ class Node:
     memory_gib: float
     gpus_gib: Mapping[str, float] = field(default_factory=dict)
     """Memory of each of its GPUs, by the id that CUDA_VISIBLE_DEVICES takes."""
+    problems: tuple[Problem, ...] = ()
+    """What keeps engines from starting on its GPUs, which are then not among those above."""
 
 
 @dataclass(frozen=True, slots=True)

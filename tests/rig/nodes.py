@@ -17,6 +17,7 @@ from perf.rig.devices import SharedDeviceMemory
 from perf.rig.faults import FaultFolder
 from raybench.fleet.deployment import SERVER_CLASS
 
+_PATIENCE_S = 300.0
 _PATH = (ROOT / "perf" / "rig" / "nvml", ROOT, ROOT / "tests")
 _ON_NODES = {
     SERVER_CLASS: "perf.rig.replica:VirtualReplica",
@@ -29,12 +30,16 @@ _ON_NODES = {
 class Rig:
     """The nodes, by the names a, b, c, …; the first is the head."""
 
-    address: str
     folder: Path
     faults: FaultFolder
     """Faults of its engines: `rig.faults.order(Fault("die_after", value=100))`."""
     _cluster: Any
     _nodes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def address(self) -> str:
+        """Return the address of its Ray."""
+        return str(self._cluster.address)
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -45,16 +50,22 @@ class Rig:
         """Return the memory of a node's GPUs."""
         return SharedDeviceMemory(node.memory_file(self.folder, name))
 
+    def replies(self) -> Mapping[str, int]:
+        """Return how many replies each replica gave so far, by its name."""
+        return node.replies(self.folder)
+
     def kill(self, name: str) -> None:
-        """Kill a node with all that runs on it."""
+        """Kill a node with all that runs on it, and wait until Ray knows."""
         self._cluster.remove_node(self._nodes.pop(name), allow_graceful=False)
+        self._cluster.wait_for_nodes(_PATIENCE_S)
 
     def add(self, gpus: int, gib: float) -> str:
         """Start one more node; return its name."""
         name = chr(ord("a") + len(list(self.folder.glob("?.json"))))
         options = _options(self.folder, name, gpus, gib)
-        with _environment():
-            self._nodes[name] = self._cluster.add_node(**options)
+        with _environment(self.folder):
+            self._nodes[name] = self._cluster.add_node(wait=False, **options)
+            self._cluster.wait_for_nodes(_PATIENCE_S)
         return name
 
 
@@ -67,27 +78,28 @@ def nodes(gpus: Sequence[int], gib: float) -> Iterator[Rig]:
         # pytest's own folders are too deep: the paths of Ray's sockets may have 107 characters.
         made = tempfile.TemporaryDirectory(prefix="rig", ignore_cleanup_errors=True)
         folder = Path(stack.enter_context(made))
-        head = {
-            **_options(folder, "a", gpus[0], gib),
-            "include_dashboard": False,
-            "include_log_monitor": False,
-            "temp_dir": str(folder / "ray"),
-        }
-        with _environment():
-            cluster = Cluster(initialize_head=True, head_node_args=head)
-        stack.callback(cluster.shutdown)
-        rig = Rig(cluster.address, folder, node.faults(folder), cluster, {"a": cluster.head_node})
-        for count in gpus[1:]:
+        cluster = Cluster()
+        stack.callback(_end, cluster, folder)
+        rig = Rig(folder, FaultFolder(folder / node.FAULTS), cluster)
+        for count in gpus:
             rig.add(count, gib)
         yield rig
 
 
+def _end(cluster: Any, folder: Path) -> None:
+    with _environment(folder):
+        cluster.shutdown()
+
+
 @contextmanager
-def _environment() -> Iterator[None]:
-    """Have Ray's processes start as elsewhere in tests: none of them counts as left by a run."""
+def _environment(folder: Path) -> Iterator[None]:
+    """Have Ray start as elsewhere in tests: nothing of it counts as left behind by a run.
+
+    The file that names the last cluster, which a plain `ray.init()` would join, is not /tmp's.
+    """
     with pytest.MonkeyPatch.context() as patched:
         patched.delenv(MARK, raising=False)
-        for name, value in {**NO_TOKEN, **PATIENT}.items():
+        for name, value in {**NO_TOKEN, **PATIENT, "RAY_TMPDIR": str(folder)}.items():
             patched.setenv(name, value)
         yield
 
@@ -99,6 +111,8 @@ def _options(folder: Path, name: str, gpus: int, gib: float) -> dict[str, Any]:
     return {
         "num_gpus": gpus,
         "num_cpus": 2,
+        "include_dashboard": False,
+        "include_log_monitor": False,
         "labels": {"rig": name},
         "env_vars": {**_ON_NODES, node.FOLDER: str(folder), node.NODE: name},
     }

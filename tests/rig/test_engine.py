@@ -11,6 +11,7 @@ import pytest
 from virtual_time import now
 
 from perf.rig import engine as rig
+from perf.rig import engine_memory
 from perf.rig.devices import GIB, HOST, DeviceMemory, OutOfDeviceMemoryError
 from perf.rig.engine import EngineDeadError, Output, VirtualEngine
 from perf.rig.profile import EngineProfile
@@ -75,12 +76,18 @@ def _is_text(node: ast.AST) -> TypeGuard[ast.JoinedStr | ast.Constant]:
 @pytest.mark.parametrize(
     ("text", "file", "lines", "values"),
     [
-        (rig.TOO_LITTLE_FREE, "v1/worker/utils.py", (527,), "device free total share wanted"),
-        (rig.MEMORY_WAS_FREED, "v1/worker/gpu_worker.py", (586,), "before now"),
-        (rig.NO_CACHE_MEMORY, "v1/core/kv_cache_utils.py", (860,), ""),
-        (rig.NOT_FREED, "v1/worker/gpu_worker.py", (265,), ""),
+        (
+            engine_memory.TOO_LITTLE_FREE,
+            "v1/worker/utils.py",
+            (527,),
+            "device free total share wanted",
+        ),
+        (engine_memory.MEMORY_WAS_FREED, "v1/worker/gpu_worker.py", (586,), "before now"),
+        (engine_memory.NO_CACHE_MEMORY, "v1/core/kv_cache_utils.py", (860,), ""),
+        (engine_memory.NOT_FREED, "v1/worker/gpu_worker.py", (265,), ""),
         (rig.PROMPT_TOO_LONG, "v1/engine/input_processor.py", (468, 463), "kind length most"),
         (rig.NO_ROOM_FOR_A_REPLY, "v1/engine/input_processor.py", (478, 474), "kind length most"),
+        (rig.NO_WEIGHTS, "model_executor/model_loader/default_loader.py", (239,), "folder"),
         (rig.DIED_AT_START, "v1/engine/utils.py", (1321,), "processes"),
         (rig.DEAD, "v1/engine/exceptions.py", (16,), ""),
     ],
@@ -116,7 +123,7 @@ async def test_it_does_not_start_where_less_is_free_than_it_may_take() -> None:
     with pytest.raises(ValueError) as refusal:
         await _started(memory)
     values = {"device": "cuda:0", "free": "70.4", "total": "80.0", "share": 0.9, "wanted": "72.0"}
-    assert str(refusal.value) == rig.TOO_LITTLE_FREE.format(**values)
+    assert str(refusal.value) == engine_memory.TOO_LITTLE_FREE.format(**values)
     assert _free_gib(memory) == 71
 
 
@@ -140,7 +147,7 @@ async def test_a_neighbour_s_weights_may_leave_no_memory_for_its_cache() -> None
     memory.take("somebody", "0", "weights", 30 * GIB)
     with pytest.raises(ValueError) as refusal:
         await start
-    assert str(refusal.value) == rig.NO_CACHE_MEMORY
+    assert str(refusal.value) == engine_memory.NO_CACHE_MEMORY
     assert _free_gib(memory) == 50
 
 
@@ -153,7 +160,7 @@ async def test_a_neighbour_that_leaves_meanwhile_breaks_the_measurement() -> Non
     memory.end("somebody")
     with pytest.raises(AssertionError) as refusal:
         await start
-    assert str(refusal.value) == rig.MEMORY_WAS_FREED.format(before="59.4", now="69.4")
+    assert str(refusal.value) == engine_memory.MEMORY_WAS_FREED.format(before="59.4", now="69.4")
 
 
 async def test_a_fixed_cache_needs_no_measurement() -> None:
@@ -431,7 +438,7 @@ async def test_no_memory_to_wake_up_with() -> None:
     memory.take("somebody", "0", "", 30 * GIB)
     with pytest.raises(RuntimeError) as failure:
         await engine.wake_up()
-    assert str(failure.value) == rig.NO_MEMORY_TO_WAKE
+    assert str(failure.value) == engine_memory.NO_MEMORY_TO_WAKE
     memory.end("somebody")
     await engine.wake_up()
     assert (await _ask(engine, "x"))[0].finish_reason == "stop"
@@ -446,7 +453,7 @@ async def test_a_neighbour_that_loads_makes_a_sleep_fail() -> None:
     memory.take("somebody", "0", "weights", 20 * GIB)
     with pytest.raises(AssertionError) as failure:
         await sleeping
-    assert str(failure.value) == rig.NOT_FREED
+    assert str(failure.value) == engine_memory.NOT_FREED
     await engine.wake_up()
     with pytest.raises(EngineDeadError):
         await _ask(engine, "x")

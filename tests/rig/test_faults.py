@@ -11,6 +11,7 @@ from perf.rig.devices import GIB, HOST, DeviceMemory, OutOfDeviceMemoryError, Sh
 from perf.rig.engine import GARBAGE, EngineDeadError, VirtualEngine
 from perf.rig.faults import KINDS, Fault, FaultFolder, FaultList, Kind
 from perf.rig.profile import EngineProfile
+from perf.rig.request_engine import RequestEngine
 
 pytestmark = pytest.mark.virtual_time
 PROFILE = EngineProfile(load_s=60, weights_gib=10, max_num_seqs=2, reply_tokens=100)
@@ -50,7 +51,12 @@ async def _texts(engine: VirtualEngine, *prompts: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "error"), [("oom_at_load", OutOfDeviceMemoryError), ("die_at_load", RuntimeError)]
+    ("kind", "error"),
+    [
+        ("oom_at_load", OutOfDeviceMemoryError),
+        ("die_at_load", RuntimeError),
+        ("missing_weights", RuntimeError),
+    ],
 )
 async def test_a_load_fails_as_often_as_ordered(kind: Kind, error: type[Exception]) -> None:
     orders = FaultList([Fault(kind), Fault(kind, engines="b*")])
@@ -91,6 +97,21 @@ async def test_wrong_weights_are_not_the_right_reply() -> None:
     assert await _texts(engine, "x") == [GARBAGE]
 
 
+@pytest.mark.parametrize("level", [1, 2])
+async def test_the_likeliest_tokens_show_wrong_weights(level: int) -> None:
+    for faults, is_right in (((), True), ([Fault("garbage_after_wake", value=level)], False)):
+        requests = RequestEngine(await _started(*faults))
+        before = [await requests.generate_greedily("Once", 16) for _ in range(2)]
+        await requests.sleep(level)
+        await requests.wake(level)
+        after = await requests.generate_greedily("Once", 16)
+        assert before[0].tokens == before[1].tokens
+        assert before[0].logprobs == pytest.approx(before[1].logprobs, abs=PROFILE.logprob_noise)
+        assert before[0].logprobs != before[1].logprobs
+        assert (after.tokens == before[0].tokens) == is_right
+        assert len(after.tokens) == len(after.logprobs) == 16
+
+
 async def test_a_wake_may_hang() -> None:
     engine = await _started(Fault("hang_in_wake"))
     await engine.sleep(1)
@@ -101,10 +122,13 @@ async def test_a_wake_may_hang() -> None:
 
 
 async def test_a_sleeper_may_leave_more_than_it_should() -> None:
-    engine = await _started(Fault("leak_gib", value=6))
+    memory = DeviceMemory({"0": 80})
+    orders = FaultList([Fault("leak_gib", value=6)])
+    engine = VirtualEngine(PROFILE, memory, ["0"], name="a-r0", faults=orders)
+    await engine.start()
     for _ in range(2):
         await engine.sleep(2)
-        held = engine.memory.held("a-r0", "0")
+        held = memory.held("a-r0", "0")
         assert sum(held.values()) / GIB == pytest.approx(PROFILE.left_asleep_gib + 6)
         await engine.wake_up()
 
@@ -128,12 +152,15 @@ async def test_an_engine_may_fall_silent() -> None:
 
 
 async def test_an_engine_may_die_under_its_requests() -> None:
-    engine = await _started(Fault("die_after", value=3))
+    memory = DeviceMemory({"0": 80})
+    orders = FaultList([Fault("die_after", value=3)])
+    engine = VirtualEngine(PROFILE, memory, ["0"], name="a-r0", faults=orders)
+    await engine.start()
     ended = await asyncio.gather(
         *(engine.complete(it, it) for it in "abcdefg"), return_exceptions=True
     )
     assert 3 <= sum(not isinstance(it, BaseException) for it in ended) <= 4
-    assert engine.memory.free("0") == 80 * GIB
+    assert memory.free("0") == 80 * GIB
 
 
 async def test_an_engine_may_die_at_once() -> None:
@@ -154,10 +181,16 @@ def test_orders_in_files_are_taken_once(tmp_path: Path) -> None:
     assert sorted(orders.happened("garbage_after_wake")) == ["a-r0", "a-r1"]
 
 
+def test_a_fault_may_be_of_one_node(tmp_path: Path) -> None:
+    FaultFolder(tmp_path).order(Fault("missing_weights", node="b"))
+    taken = [FaultFolder(tmp_path, node).take("a-r0", "missing_weights") for node in "abb"]
+    assert taken == [None, 0.0, None]
+
+
 def test_only_known_faults_are_ordered(tmp_path: Path) -> None:
     with pytest.raises(ValueError):
         FaultFolder(tmp_path).order(Fault("earthquake"))  # type: ignore[arg-type]
-    assert len(KINDS) == 8
+    assert len(KINDS) == 9
 
 
 @pytest.mark.process

@@ -17,9 +17,9 @@ from perf.rig.nvml import pynvml
 from perf.rig.replica import VirtualReplica
 from perf.rig.weights import profile_of, write_weights
 from raybench.config import FleetConf
-from raybench.fleet.cluster import gpus_gib
 from raybench.fleet.deployment import SERVER_CLASS, Engine
 from raybench.fleet.engines import group_engines
+from raybench.fleet.gpus import gpus_gib
 from raybench.fleet.llm_config import Place, llm_config
 from raybench.types import Completion, Message, ModelSpec, Request
 
@@ -114,11 +114,9 @@ async def test_it_replies_to_batches_whole_and_in_a_stream(
     whole = await server.complete(requests)
     assert [it.finish for it in whole] == ["stop", "length", "stop"]
     assert [it.output_tokens for it in whole] == [100, 10, 100]
-    places, streamed = [], {}
-    async for place, completion in server.stream(requests):
-        places.append(place)
-        streamed[place] = completion.text
-    assert places[0] == 1
+    groups = [group async for group in server.stream(requests)]
+    assert [sorted(place for place, _ in group) for group in groups] == [[1], [0, 2]]
+    streamed = {place: completion.text for group in groups for place, completion in group}
     assert [streamed[place] for place in range(3)] == [it.text for it in whole]
     assert all(it.seconds >= it.own_seconds > 0 for it in whole)
 
