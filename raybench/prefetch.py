@@ -78,6 +78,7 @@ class Weights:
             "setting": self.download.setting,
             "gib": round(self.outcome.gib, 3) or None,
             "state": self.outcome.state,
+            "missing": list(self.outcome.files),
             **({} if self.node is None else {"node": self.node}),
         }
 
@@ -351,32 +352,36 @@ def no_node(conf: FleetConf) -> Problem:
 def _two_at_once(jobs: Sequence[Callable[[], T]]) -> list[T]:
     """Do jobs in two threads and return what they return, in order."""
     waiting = queue.SimpleQueue[tuple[int, Callable[[], T]]]()
+    done = queue.SimpleQueue[tuple[int, T | Exception]]()
     for numbered in enumerate(jobs):
         waiting.put(numbered)
-    results, errors = dict[int, T](), list[BaseException]()
 
     def work() -> None:
-        while not errors:
+        while True:
             try:
                 place, job = waiting.get_nowait()
-                results[place] = job()
             except queue.Empty:
                 return
-            except BaseException as error:  # raised again in the main thread
-                errors.append(error)
+            try:
+                done.put((place, job()))
+            except Exception as error:  # raised again in the main thread
+                done.put((place, error))
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(min(_AT_ONCE, len(jobs)))]
     for thread in threads:
         thread.start()
+    results = dict[int, T]()
     try:
-        for thread in threads:
-            thread.join()
+        # After Ctrl-C in join() Python takes a thread for ended that still runs.
+        for _ in jobs:
+            place, result = done.get()
+            if isinstance(result, Exception):
+                raise result
+            results[place] = result
     except BaseException:
         for thread in threads:
             hanging.leave(thread)
         raise
-    if errors:
-        raise errors[0]
     return [results[place] for place in range(len(jobs))]
 
 

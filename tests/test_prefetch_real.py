@@ -2,9 +2,11 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 from clusters import NO_TOKEN, PATIENT
 from helpers import MARK, NEEDS_MODEL, raybench
+from http_endpoint import Handler
 from hubs import FileHub
 
 from raybench import benchmarks
@@ -75,6 +78,43 @@ def test_a_run_after_a_prefetch_needs_no_hub(tmp_path: Path) -> None:
     results = json.loads(done.stdout)
     assert results["models"]["a"]["math_500/accuracy"]["n"] == 2
     assert results["counts"]["a"]["infra_error"] == 0
+
+
+class StuckHub(FileHub):
+    """Sends the beginning of weights, and no more."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stuck = threading.Event()
+
+    def play(self, handler: Handler) -> None:
+        if handler.command == "HEAD" or not handler.path.endswith(".safetensors"):
+            return super().play(handler)
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(MODEL["model.safetensors"])))
+        handler.end_headers()
+        self.stuck.set()
+        self.closing.wait()
+
+
+@pytest.mark.process
+def test_ctrl_c_does_not_wait_for_a_download(tmp_path: Path) -> None:
+    asked = ("+experiment=serve", "roster.models=[{name: a, weights: org/m}]")
+    with StuckHub() as hub:
+        hub.files = {"org/m": MODEL}
+        here = {"HF_HOME": str(tmp_path), "HF_HUB_DISABLE_XET": "1", "HF_ENDPOINT": hub.address}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "raybench.prefetch", *asked, "--json"],
+            cwd=tmp_path,
+            env={**os.environ, **here},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        assert hub.stuck.wait(120)
+        process.send_signal(signal.SIGINT)
+        # The library itself would try again for minutes.
+        document = json.loads(process.communicate(timeout=30)[0])
+    assert process.returncode == document["exit_code"] == 130
 
 
 @pytest.fixture
