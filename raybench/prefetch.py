@@ -148,21 +148,25 @@ def run(args: argparse.Namespace) -> None:
         raise ConfigurationError(no_cluster())
     needs = needs_of(config)
     with hub_files.quiet():
-        files = _question_files(needs, check=args.check)
+        hub = None if args.check else Contact()
+        files = _question_files(needs, hub)
         if args.on_nodes:
             weights = asyncio.run(_weights_on_nodes(needs, fleet, check=args.check))
         else:
-            weights = _weights_here(needs, check=args.check)
+            weights = _weights_here(needs, hub)
     telling.out(
         _described(weights, files, needs.left_out),
         weights=[it.to_json() for it in weights],
         questions=[it.to_json() for it in files],
         left_out=list(needs.left_out),
     )
-    outcomes = [*(it.outcome for it in weights), *(it.outcome for it in files)]
-    found = [it.problem for it in outcomes if it.problem]
-    if args.check:  # each has the same reason
-        found = [*unfetched_weights(weights), *unfetched_questions(files)]
+    found = list[Problem]()
+    if not args.check:  # which has the same reason for each
+        outcomes = [*(it.outcome for it in weights), *(it.outcome for it in files)]
+        found = [it.problem for it in outcomes if it.problem]
+        weights = [it for it in weights if not it.outcome.problem]
+        files = [it for it in files if not it.outcome.problem]
+    found += [*unfetched_weights(weights), *unfetched_questions(files)]
     if found:
         raise RunFailed(found, heading="missing for a run without a network:")
 
@@ -275,18 +279,40 @@ def _left_out(engines: Sequence[EngineSpec], questions: Mapping[str, str]) -> It
 # ---------------------------------------------------------------------------------- fetch or check
 
 
-def _question_files(needs: Needs, *, check: bool) -> list[QuestionFile]:
+@dataclass
+class Contact:
+    """Fetches from the hub. One that has never answered is not asked again."""
+
+    answered: bool = False
+    silent: bool = False
+
+    def outcome(self, fetch: Callable[[], Outcome]) -> Outcome:
+        """Return the outcome of a fetch; a missing one without a problem is not tried."""
+        if self.silent and not self.answered:
+            return Outcome("missing")
+        outcome = fetch()
+        unreachable = outcome.problem is not None and outcome.problem.code == "hub.unreachable"
+        self.silent |= unreachable
+        self.answered |= outcome.state != "here" and not unreachable
+        return outcome
+
+
+def _question_files(needs: Needs, hub: Contact | None) -> list[QuestionFile]:
+    """Fetch files of questions; without a hub only check."""
+
     def done(benchmark: str, source: Source, file: str) -> QuestionFile:
-        return QuestionFile(benchmark, source, file, _question_outcome(source, file, check=check))
+        if hub_files.is_here(source, file):
+            outcome = Outcome("here")
+        elif hub is None:
+            outcome = Outcome("missing")
+        else:
+            outcome = hub.outcome(partial(_fetch_questions, source, file))
+        return QuestionFile(benchmark, source, file, outcome)
 
     return _two_at_once([partial(done, *each) for each in needs.questions])
 
 
-def _question_outcome(source: Source, file: str, *, check: bool) -> Outcome:
-    if hub_files.is_here(source, file):
-        return Outcome("here")
-    if check:
-        return Outcome("missing")
+def _fetch_questions(source: Source, file: str) -> Outcome:
     _say_fetching(f"{source.repo}/{file}")
     try:
         hub_files.check_access(source, file)
@@ -296,19 +322,25 @@ def _question_outcome(source: Source, file: str, *, check: bool) -> Outcome:
     return Outcome("fetched")
 
 
-def _weights_here(needs: Needs, *, check: bool) -> list[Weights]:
+def _weights_here(needs: Needs, hub: Contact | None) -> list[Weights]:
+    """Fetch weights; without a hub only check."""
+
     def done(download: Download, models: tuple[str, ...]) -> Weights:
-        if check:
+        if hub is None:
             return Weights(models, download, downloads.check(download))
-        began = time.monotonic()
-        if downloads.check(download).state == "missing":  # others are only looked up
-            _say_fetching(download.name)
-        with _progress(download):
-            outcome = downloads.fetch(download)
-        _say_fetched(download.name, outcome, time.monotonic() - began)
-        return Weights(models, download, outcome)
+        return Weights(models, download, hub.outcome(partial(_fetch_weights, download)))
 
     return _two_at_once([partial(done, *each) for each in needs.weights.items()])
+
+
+def _fetch_weights(download: Download) -> Outcome:
+    began = time.monotonic()
+    if downloads.check(download).state == "missing":  # others are only looked up
+        _say_fetching(download.name)
+    with _progress(download):
+        outcome = downloads.fetch(download)
+    _say_fetched(download.name, outcome, time.monotonic() - began)
+    return outcome
 
 
 async def _weights_on_nodes(needs: Needs, conf: FleetConf, *, check: bool) -> list[Weights]:

@@ -127,7 +127,28 @@ def test_a_hub_that_is_away_cannot_be_reached(
     hub: FileHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    assert {*codes(as_json(tmp_path, *INDEX, code=1))} == {"hub.unreachable"}
+    document = as_json(tmp_path, *INDEX, code=1)
+    assert states(document) == {"missing": 3}
+    # It is tried once; the rest is missing.
+    assert codes(document) == ["hub.unreachable", "model.weights"]
+
+
+def test_what_is_here_is_found_though_the_hub_is_away(
+    hub: FileHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del hub.files["org/m"]
+    as_json(tmp_path, *INDEX, code=1)
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    document = as_json(tmp_path, *INDEX, code=1)
+    assert states(document) == {"here": 2, "missing": 1}
+    assert codes(document) == ["hub.unreachable"]
+
+
+def test_one_file_that_fails_does_not_keep_the_others(hub: FileHub, tmp_path: Path) -> None:
+    hub.files["org/m"] = {**MODEL, "model.safetensors": 1}
+    document = as_json(tmp_path, *INDEX, code=1)
+    assert states(document) == {"missing": 1, "fetched": 2}
+    assert document["weights"][0]["missing"] == ["model.safetensors"]
 
 
 def test_gated_questions_need_a_token(hub: FileHub, tmp_path: Path) -> None:

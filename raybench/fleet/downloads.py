@@ -301,7 +301,7 @@ def fetch(download: Download) -> Outcome:
     except Exception as error:  # of the network, the hub, a full disk …
         if before.state == "here":  # a hub that cannot be reached has nothing newer
             return before
-        return replace(before, problem=problem_of(download, error))
+        return replace(check(download), problem=problem_of(download, error))
     after = check(download)
     fetched = before.state == "missing" or _snapshot(download) != folder
     return replace(after, state="fetched") if after.state == "here" and fetched else after

@@ -230,6 +230,8 @@ def test_a_model_is_fetched_once_with_what_its_engine_reads(hub: FileHub) -> Non
     first = fetch(model)
     assert (first.state, first.problem) == ("fetched", None)
     assert round(first.gib * GIB) == sum(len(WHOLE[name]) for name in NEEDED)
+    assert downloads.cached_gib(model) == first.gib
+    assert downloads.cached_gib(Download("org/other")) == 0.0
     assert asked_files(hub) == NEEDED
     hub.asked.clear()
     assert check(model).state == "here" and hub.asked == []
