@@ -27,7 +27,7 @@ from perf.rig.request_engine import RequestEngine
 from perf.rig.virtual_time import VirtualLoop
 from raybench.engines.base import ReplicaEvent
 from raybench.engines.feeder import EngineFeeder, FeederConf
-from raybench.engines.replica_server import Fingerprint, ReplicaServer
+from raybench.engines.replica_server import ReplicaServer
 from raybench.types import Completion, Message, Request
 
 CALL_S = 0.004
@@ -68,10 +68,6 @@ class ServedEngine(RequestEngine):
         end = asyncio.get_running_loop().time()
         self.spans.append((end - completion.own_seconds, end))
         return completion
-
-    async def generate_greedily(self, prompt: str, tokens: int) -> Fingerprint:
-        """Continue a text with the likeliest tokens."""
-        return Fingerprint(*await super().generate_greedily(prompt, tokens))
 
 
 class LocalReplica:
