@@ -45,7 +45,7 @@ _HIDDEN, _VOCABULARY = 5120, 150_000
 _BYTES_PER_ACTIVATION = 4 * 4
 _LOGIT_ROWS = 1024
 _RELOADED_FORMATS = ("auto", "safetensors", "pt")
-"""Of other formats vLLM cannot load weights again into an engine that dropped them."""
+"""Formats of which an engine that dropped its weights can load them again; not all others do."""
 _GPU_LOAD_S, _CPU_LOAD_S = 90.0, 40.0
 _MOST_GPUS = 1024
 _REQUESTS = 10**9
@@ -91,7 +91,8 @@ def needs_of(
             is_referee=is_referee,
             load_s=_CPU_LOAD_S,
         )
-    weights_gib = weights_gib or engines.weights_gib(spec.weights)
+    if weights_gib := weights_gib or engines.weights_gib(spec.weights):
+        weights_gib += _draft_gib(spec.options)
     count = _count_nodes(spec, nodes)
     if count is None:
         return _too_many_gpus(spec, nodes)
@@ -153,6 +154,13 @@ def _gpu_memory(
         communication=_COMMUNICATION_GIB if degree > 1 else 0.0,
         context=_CONTEXT_GIB,
     )
+
+
+def _draft_gib(options: Mapping[str, Any]) -> float:
+    """Return the size of a draft model for speculative decoding that is on this machine."""
+    config = options.get("speculative_config")
+    draft = config.get("model") if isinstance(config, Mapping) else None
+    return engines.weights_gib(draft) if isinstance(draft, str) else 0.0
 
 
 def _activations_gib(spec: EngineSpec) -> float:
@@ -299,8 +307,10 @@ def _describe(devices: Sequence[str], has_nodes: bool) -> str:
         by_node.setdefault(node, []).append(name)
     described = []
     for node, names in by_node.items():
-        ids = ", ".join(name.removeprefix("gpu") for name in names if name.startswith("gpu"))
-        described.append((f"GPU {ids}" if ids else "CPU") + f" on node {node}" * has_nodes)
+        ids = [name.removeprefix("gpu") for name in names if name.startswith("gpu")]
+        ids.sort(key=lambda each: (len(each), each))  # 10 after 9
+        where = f"GPU {', '.join(ids)}" if ids else "CPU"
+        described.append(where + f" on node {node}" * has_nodes)
     return "; ".join(described)
 
 

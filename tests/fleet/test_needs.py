@@ -1,6 +1,7 @@
 """What the scheduler needs to know of engines, and where the engines of a run begin."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -58,6 +59,11 @@ def plan(engines: Sized, *nodes: Node, **conf: Any) -> PlacementPlan:
     sizes = {spec.name: gib for spec, gib in engines}
     specs = [spec for spec, _ in engines]
     return plan_placement(specs, FleetConf(**conf), nodes, gpu=True, sizes=sizes)
+
+
+def numbers_in_fix(found: Problem) -> list[int]:
+    """The numbers of a fix: tensor_parallel_size, GPUs, GiB."""
+    return [int(number) for number in re.findall(r"\d+", found.fix or "")]
 
 
 def devices(found: PlacementPlan) -> dict[str, tuple[tuple[str, ...], ...]]:
@@ -135,6 +141,15 @@ def test_activations_follow_the_config_of_the_model(tmp_path: Path) -> None:
     assert activations([]) == need(engine("m"), node(80)).memory.activations
 
 
+def test_a_draft_model_adds_its_weights(tmp_path: Path) -> None:
+    with (tmp_path / "model.safetensors").open("wb") as file:
+        file.truncate(1024**3)
+    drafted = engine("m", speculative_config={"model": str(tmp_path)})
+    assert need(drafted, node(80), gib=16.0).memory.weights == 17.0
+    assert need(drafted, node(80), gib=0.0).memory.weights == 0.0
+    assert need(engine("m", speculative_config={"method": "ngram"}), node(80)).memory.weights == 16
+
+
 def test_an_engine_without_graphs_takes_no_memory_for_them() -> None:
     assert need(engine("m"), node(80)).memory.graphs == 1.5
     assert need(engine("m", enforce_eager=True), node(80)).memory.graphs == 0.0
@@ -163,21 +178,18 @@ def test_replicas_are_a_number_or_as_many_as_pay(asked: int | str, replicas: int
 
 def test_weights_that_no_gpu_can_hold_are_refused_with_the_number_of_gpus() -> None:
     found = problem(engine("m"), node(80), gib=140.0)
-    assert found.fix is not None
-    assert "tensor_parallel_size: 2 " in found.fix
+    assert numbers_in_fix(found) == [2, 2, 80]
     assert found.setting == "roster.models[].options.tensor_parallel_size"
     # Two stages of a pipeline hold half of the weights each.
     staged = engine("m", pipeline_parallel_size=2)
     assert need(staged, node(80, 80), gib=140.0).devices == 2
     found = problem(staged, node(80, 80), gib=600.0)
-    assert found.fix is not None
-    assert "tensor_parallel_size: 8 fits on 16 GPUs" in found.fix
+    assert numbers_in_fix(found) == [8, 16, 80]
 
 
 def test_a_kv_cache_larger_than_every_gpu_is_refused() -> None:
     found = problem(engine("m"), node(24), kv_cache_gib=30.0)
-    assert found.fix is not None
-    assert "tensor_parallel_size" not in found.fix
+    assert numbers_in_fix(found) == []
 
 
 def test_more_gpus_than_any_node_has_are_refused_unless_in_stages() -> None:
@@ -280,8 +292,11 @@ def test_devices_of_several_nodes_are_named_with_their_node() -> None:
         plan(two, node(80), node(80, name="b")),
     )
     assert [line.values["devices"] for line in one_node.lines()] == ["GPU 0, 1"]
+    twelve = plan([(replace(engine("m"), replicas=12), 8.0)], node(*[80.0] * 12))
+    (line,) = twelve.lines()
+    assert re.findall(r"\d+", line.values["devices"]) == [str(number) for number in range(12)]
     (line,) = two_nodes.lines()
-    assert line.values["devices"].split("; ") == ["GPU 0 on node a", "GPU 0 on node b"]
+    assert [each.split()[-1] for each in line.values["devices"].split("; ")] == ["a", "b"]
 
 
 @pytest.mark.parametrize(("replicas", "number"), [("auto", 1), (2, 2)])
