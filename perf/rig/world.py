@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 
-from perf.rig.devices import GIB, HOST, DeviceMemory, OutOfDeviceMemoryError
+from perf.rig.devices import GIB, HOST, DeviceMemory
 from perf.rig.engine import EngineDeadError, VirtualEngine
 from perf.rig.faults import FaultList
 from perf.rig.profile import EngineProfile
@@ -16,10 +16,11 @@ from perf.rig.request_engine import RequestEngine
 from raybench.engines.assignments import AssignmentLoop
 from raybench.engines.base import DemandReport, ReplicaClosed, ReplicaEvent
 from raybench.engines.controller import Assignments, EngineController, MoveFailedError
+from raybench.engines.failures import failure_kind
 from raybench.engines.feeder import EngineFeeder, FeederConf
 from raybench.engines.replica_server import ReplicaServer
 from raybench.engines.scheduler import EngineScheduler
-from raybench.engines.scheduler.messages import EngineNeed, FailureKind, Node, Rules, SleepLevel
+from raybench.engines.scheduler.messages import EngineNeed, Node, Rules, SleepLevel
 from raybench.types import Completion, Request
 
 CALL_S = 0.002
@@ -67,9 +68,7 @@ class ReplicaProcess:
         try:
             await self.engine.start()
         except Exception as error:
-            lacks_memory = isinstance(error, OutOfDeviceMemoryError)
-            kind: FailureKind = "memory" if lacks_memory else "other"
-            self.is_up.set_exception(MoveFailedError(str(error), kind))
+            self.is_up.set_exception(MoveFailedError(str(error), failure_kind(str(error))))
             return False
         self.server = ReplicaServer(
             _Dying(self.engine, self.die),
