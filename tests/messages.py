@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from gpu_machines import GpuMachine
+from huggingface_hub import errors
 from pytest import MonkeyPatch
 
-from raybench import benchmarks, config, fleet, games, players
+from raybench import benchmarks, config, fleet, games, players, prefetch
 from raybench import problems as rules
 from raybench.autobench.analysis import tables
 from raybench.config import (
@@ -40,7 +41,8 @@ from raybench.config import (
     storage,
 )
 from raybench.errors import Problem, RaybenchError
-from raybench.fleet import gpus
+from raybench.fleet import downloads, gpus
+from raybench.fleet.downloads import Download, Outcome
 from raybench.fleet.refusals import Kind, problem_of
 from raybench.games.parts import choice, wording
 from raybench.pipeline import files, sources
@@ -81,6 +83,7 @@ def problems(folder: Path) -> Iterator[Problem]:
     yield from _general()
     yield from _rosters()
     yield from _engines(folder)
+    yield from _downloads()
     yield from _gpu_machines(folder / "machine")
     yield from _experiments()
     yield from _games()
@@ -173,6 +176,29 @@ def _engines(folder: Path) -> Iterator[Problem]:
     for kind in kinds:
         yield problem_of(kind, "gpt", keyed, "HTTP 400 reason", ["other", "another"])
         yield problem_of(kind, "gpt", keyless, "HTTP 400 reason", ["gpt-5"])
+
+
+def _downloads() -> Iterator[Problem]:
+    model = Download("org/name", "abc")
+    with MonkeyPatch.context() as patched:
+        patched.delenv("HF_ENDPOINT", raising=False)
+        kinds = errors.GatedRepoError, errors.RepositoryNotFoundError, errors.RevisionNotFoundError
+        for kind in kinds:
+            yield downloads.problem_of(model, kind.__new__(kind))
+        for error in (errors.OfflineModeIsEnabled(), ConnectionError("Connection refused")):
+            yield downloads.problem_of(model, error)
+    missing = Outcome("missing", files=("a.json", "b.json", "c.json", "d.json"))
+    yield downloads.unfetched(model, missing.files)
+    yield downloads.unfetched(model)
+    yield downloads.weightless(model)
+    yield downloads.lost_on("1f", model, "The worker died")
+    weights = [prefetch.Weights(("m",), model, missing, node) for node in (None, "1f")]
+    yield from prefetch.unfetched_weights(weights)
+    source = benchmarks.load("mgsm").source
+    files = [prefetch.QuestionFile("mgsm", source, name, missing) for name in ("a", "b")]
+    yield from prefetch.unfetched_questions(files)
+    yield prefetch.no_cluster()
+    yield prefetch.no_node(FleetConf(nodes={"disk": "big"}))
 
 
 def _gpu_machines(folder: Path) -> Iterator[Problem]:
