@@ -4,21 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from random import Random
-from typing import NamedTuple
 from uuid import uuid4
 
 from perf.rig.engine import Output, VirtualEngine
+from raybench.engines.replica_server import Fingerprint
 from raybench.fleet.chat import NO_IMAGES, answered, shows, turned_down
 from raybench.types import Completion, Request
 
 _STEP_S, _LOOK_S = 0.05, 1.0
-
-
-class GreedyTokens(NamedTuple):
-    """The likeliest tokens after a text, and the logarithms of their probabilities."""
-
-    tokens: tuple[int, ...]
-    logprobs: tuple[float, ...]
 
 
 class RequestEngine:
@@ -57,12 +50,12 @@ class RequestEngine:
             return Completion.failed(str(refusal), finish=finish, seconds=seconds, waited=seconds)
         return _completion(output, request, self._now() - begun)
 
-    async def generate_greedily(self, prompt: str, tokens: int) -> GreedyTokens:
+    async def generate_greedily(self, prompt: str, tokens: int) -> Fingerprint:
         """Continue a text with the likeliest tokens, with no prefix from the cache."""
         await self._engine.reset_prefix_cache()
         output = await self._engine.complete(prompt, uuid4().hex, max_tokens=tokens)
         profile = self._engine.profile
-        return GreedyTokens(*profile.greedy_tokens(prompt, output.text, tokens, self._noise))
+        return Fingerprint(*profile.greedy_tokens(prompt, output.text, tokens, self._noise))
 
     async def sleep(self, level: int) -> None:
         """Leave the devices."""

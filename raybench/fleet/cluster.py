@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _KNOCK_S = 10.0
 _END_S = 10.0
 _STARTUP = "timed out during startup"
+_STARTS = 4
 _MODE = "RAY_AUTH_MODE"
 _NODE_ID = "ray.io/node-id"
 """Ray's label for the id of a node."""
@@ -61,14 +62,15 @@ async def _joined(address: str, say: "Say") -> AsyncIterator[None]:
 
     try:
         _knock(address)
-        try:
-            _init(address)
-        except Exception as error:
-            # Once in many starts Ray's own processes do not find one another.
-            if address != OWN or _STARTUP not in str(error):
-                raise
-            say("starting Ray once more: its node did not come up in time")
-            _init(address)
+        for left in reversed(range(_STARTS)):
+            try:
+                _init(address)
+                break
+            except Exception as error:
+                # Ray gives its node half a minute, which may not do on a loaded machine.
+                if not left or address != OWN or _STARTUP not in str(error):
+                    raise
+                say("starting Ray once more: its node did not come up in time")
     except Exception as error:
         done, mend = "started", "Look at fleet.address and RAY_ADDRESS"
         if address != OWN:
