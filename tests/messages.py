@@ -15,7 +15,7 @@ from gpu_machines import GpuMachine
 from huggingface_hub import errors
 from pytest import MonkeyPatch
 
-from raybench import benchmarks, config, fleet, games, players, prefetch
+from raybench import benchmarks, config, fleet, games, players
 from raybench import problems as rules
 from raybench.autobench.analysis import tables
 from raybench.config import (
@@ -47,6 +47,7 @@ from raybench.fleet.refusals import Kind, problem_of
 from raybench.games.parts import choice, wording
 from raybench.pipeline import files, sources
 from raybench.pipeline.journal import Journal
+from raybench.prefetch import command, transfers
 from raybench.tournament import pairing, strategies
 from raybench.tracking.uri import check_uri
 from raybench.types import ModelSpec
@@ -192,13 +193,13 @@ def _downloads() -> Iterator[Problem]:
     yield downloads.unfetched(model)
     yield downloads.weightless(model)
     yield downloads.lost_on("1f", model, "The worker died")
-    weights = [prefetch.Weights(("m",), model, missing, node) for node in (None, "1f")]
-    yield from prefetch.unfetched_weights(weights)
+    weights = [transfers.Weights(("m",), model, missing, node) for node in (None, "1f")]
+    yield from command.unfetched_weights(weights)
     source = benchmarks.load("mgsm").source
-    files = [prefetch.QuestionFile("mgsm", source, name, missing) for name in ("a", "b")]
-    yield from prefetch.unfetched_questions(files)
-    yield prefetch.no_cluster()
-    yield prefetch.no_node(FleetConf(nodes={"disk": "big"}))
+    files = [transfers.QuestionFile("mgsm", source, name, missing) for name in ("a", "b")]
+    yield from command.unfetched_questions(files)
+    yield command.no_cluster()
+    yield transfers.no_node(FleetConf(nodes={"disk": "big"}))
 
 
 def _gpu_machines(folder: Path) -> Iterator[Problem]:

@@ -14,10 +14,12 @@ from command import run_command
 from hubs import FileHub, file_hub
 from omegaconf import OmegaConf
 
-from raybench import benchmarks, cli, prefetch
+from raybench import benchmarks, cli
 from raybench.benchmarks import Benchmark
 from raybench.fleet import downloads
 from raybench.fleet.downloads import Download, Outcome
+from raybench.prefetch import transfers
+from raybench.prefetch.command import main
 from raybench.statements import Statement
 from raybench.tracking import console
 
@@ -52,7 +54,7 @@ def publish(hub: FileHub, benchmark: Benchmark) -> None:
 
 
 def command(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return run_command(*arguments, cwd=folder, environment=environment, main=prefetch.main)
+    return run_command(*arguments, cwd=folder, environment=environment, main=main)
 
 
 def as_json(folder: Path, *arguments: str, code: int = 0) -> dict[str, Any]:
@@ -238,7 +240,7 @@ def test_a_long_fetch_reports_how_far_it_is(
         if isinstance(text, Statement) and text.code == "prefetch.progress":
             reported.set()
 
-    monkeypatch.setattr(prefetch, "_EVERY_S", 0.01)
+    monkeypatch.setattr(transfers, "_EVERY_S", 0.01)
     monkeypatch.setattr(console, "say", say)
     monkeypatch.setattr(downloads, "fetch", fetch)
     assert states(as_json(tmp_path, *INDEX))["fetched"] == 3

@@ -299,9 +299,9 @@ def fetch(download: Download) -> Outcome:
     try:
         _fetch_files(download)
     except Exception as error:  # of the network, the hub, a full disk …
-        if before.state == "here":  # a hub that cannot be reached has nothing newer
-            return before
-        return replace(check(download), problem=problem_of(download, error))
+        left = check(download)
+        # A hub that cannot be reached has nothing newer, unless it broke off within a newer one.
+        return left if left.state == "here" else replace(left, problem=problem_of(download, error))
     after = check(download)
     fetched = before.state == "missing" or _snapshot(download) != folder
     return replace(after, state="fetched") if after.state == "here" and fetched else after
@@ -468,7 +468,9 @@ async def _on(node: str, work: Callable[[Download], Outcome], download: Download
         outcome: Outcome = await task.remote(download)
     except ray.exceptions.RayError as error:
         return Outcome("missing", problem=lost_on(node, download, last_line(str(error))))
-    return outcome
+    if outcome.problem is None:
+        return outcome
+    return replace(outcome, problem=outcome.problem.prefixed(f"node {node}: "))
 
 
 def lost_on(node: str, download: Download, reason: str) -> Problem:

@@ -256,6 +256,9 @@ def test_a_branch_that_moved_is_fetched_again(hub: FileHub) -> None:
     assert asked_files(hub) == {"config.json"}
     hub.down = True
     assert fetch(model).state == "here"  # a hub that cannot be reached has nothing newer
+    hub.down = False
+    hub.files = {"org/m@dev": {**WHOLE, "model.safetensors": 7}}
+    assert fetch(model).state == check(model).state == "missing"
 
 
 def test_small_files_come_before_weights(hub: FileHub) -> None:

@@ -1,0 +1,1 @@
+"""`python -m raybench.prefetch`: fetch what a run reads from the hub before it starts."""

@@ -1,0 +1,3 @@
+from raybench.prefetch.command import main
+
+main()
