@@ -157,8 +157,20 @@ class EngineScheduler:
         return {each.name: each.reason for each in self._engines.values() if each.reason}
 
     def waiting(self) -> dict[str, int]:
-        """Return the ready requests of engines that have no replica, planned ones included."""
-        return {each.name: each.ready for each in self._engines.values() if self._waits(each)}
+        """Return the ready requests of engines that have no open replica."""
+        return {
+            engine.name: engine.ready
+            for engine in self._engines.values()
+            if engine.ready and not engine.opened and not engine.reason
+        }
+
+    def without_devices(self) -> list[str]:
+        """Return the engines with demand that fit on none of the devices that are there."""
+        return [
+            engine.name
+            for engine in self._engines.values()
+            if self._waits(engine) and not self._devices.fitting(engine.memory)
+        ]
 
     def usage(self) -> dict[str, float]:
         """Return the GiB in use on each device, now."""
@@ -277,7 +289,7 @@ class EngineScheduler:
         if kind == "memory":
             engine.failed_on = frozenset(device.name for device in replica.devices)
             engine.memory.alone = True
-            for other in {each for device in replica.devices for each in device.replicas}:
+            for other in [each for device in replica.devices for each in device.replicas]:
                 if other.state is ReplicaState.ASLEEP:
                     self._leave_for_good(other)
         if any(other is not replica for other in engine.coming):
@@ -305,7 +317,8 @@ class EngineScheduler:
                 engine.count_time(self._now)
                 replica.devices = tuple(each for each in replica.devices if each is not device)
                 device.replicas.remove(replica)
-                if replica.state is ReplicaState.PLANNED and not replica.level:
+                has_process = replica.level or replica.restarts
+                if replica.state is ReplicaState.PLANNED and not has_process:
                     self._remove(replica)
                 elif replica.state is ReplicaState.UNLOADING:
                     pass
