@@ -143,9 +143,9 @@ class EngineScheduler:
     def open_replicas(self) -> Mapping[str, tuple[str, ...]]:
         """Return the replicas that requests go to, by engine."""
         return {
-            engine.name: tuple(replica.name for replica in opened)
+            engine.name: tuple(replica.name for replica in engine.opened)
             for engine in self._engines.values()
-            if (opened := engine.opened)
+            if engine.opened
         }
 
     def states(self, engine: str) -> dict[str, ReplicaState]:
@@ -394,17 +394,40 @@ class EngineScheduler:
         # Patience counts from the oldest; while it does not press, work is ordered by its length.
         ordered = sorted(waiting, key=_by_age if pressed else self._admission_order)
         # Who sleeps elsewhere is loaded once more only on devices that nobody else can use.
-        for elsewhere in (False, True):
+        for again in (False, True):
             for engine in ordered:
-                if engine.coming or engine.can_wake < elsewhere:
+                loads = again or not engine.can_wake
+                if engine.coming or (again and not self._pays_again(engine)):
                     continue
-                loads = elsewhere or not engine.can_wake
-                if too_large.holds(engine) and (elsewhere or not engine.asleep):
+                if too_large.holds(engine) and (again or not engine.asleep):
                     continue
                 if found := self._find_devices(engine, may_leave, elsewhere=loads):
                     yield from self._plan(engine, *found)
                 elif loads:
                     too_large.add(engine)
+
+    def _pays_again(self, engine: EngineState) -> bool:
+        """Tell whether an engine is to be loaded though it sleeps on devices that others use.
+
+        Not where their known work ends so soon that this saves less than a replica has to.
+        """
+        if not engine.can_wake:
+            return False
+
+        def frees_s(other: EngineState) -> float:
+            if other is engine or not other.is_busy:
+                return 0.0
+            return other.seconds_left(len(other.coming)) if other.knows_remaining else float("inf")
+
+        return PAYS * engine.load_s <= min(
+            max(
+                frees_s(self._engine_of(other))
+                for device in replica.devices
+                for other in device.replicas
+            )
+            for replica in engine.replicas.values()
+            if replica.devices and not replica.must_unload
+        )
 
     def _main_replicas(self) -> dict[EngineState, Replica]:
         """Return the replica of each engine that it gives up last."""
@@ -580,14 +603,15 @@ class EngineScheduler:
             case ReplicaState.OPEN:
                 engine = self._engine_of(replica)
                 engine.count_time(self._now)
-                self._set(replica, ReplicaState.CLOSING)
                 replica.makes_way_for, replica.is_swap = comer, True
                 replica.must_unload = leaver.unload
+                self._set(replica, ReplicaState.CLOSING)
                 yield Close(replica.name, cut_waiting=engine.is_busy)
             case ReplicaState.ASLEEP:
                 self._leave_for_good(replica)
             case _:
                 replica.must_unload = True
+                self._engine_of(replica).sort_replicas()
 
     def _cancel_plans(self) -> None:
         """Drop plans that nobody wants any more, or whose memory is not there after all."""
@@ -666,10 +690,10 @@ class EngineScheduler:
     def _leave_for_good(self, replica: Replica) -> None:
         """Let a replica unload as soon as its devices have no move."""
         replica.must_unload, replica.makes_way_for = True, None
-        if replica.state is ReplicaState.PLANNED:
-            self._set(replica, ReplicaState.ASLEEP if replica.level else ReplicaState.CLOSED)
-        elif replica.state is not ReplicaState.ASLEEP:
-            self._set(replica, ReplicaState.CLOSED)
+        asleep = replica.state is ReplicaState.ASLEEP or (
+            replica.state is ReplicaState.PLANNED and replica.level
+        )
+        self._set(replica, ReplicaState.ASLEEP if asleep else ReplicaState.CLOSED)
         self._pending[replica] = None
 
     def _begin_unload(self, replica: Replica) -> Action:
@@ -692,6 +716,7 @@ class EngineScheduler:
 
     def _set(self, replica: Replica, state: ReplicaState) -> None:
         replica.state, replica.since = state, self._now
+        self._engine_of(replica).sort_replicas()
 
     def _remove(self, replica: Replica) -> None:
         """Forget a replica; engines that lacked memory on its devices are tried again (rule 7)."""
@@ -701,6 +726,7 @@ class EngineScheduler:
             device.replicas.remove(replica)
         self._pending.pop(replica, None)
         del self._replicas[replica.name], engine.replicas[replica.name]
+        engine.sort_replicas()
         for other in self._engines.values():
             if other is not engine and other.reason and other.failed_on & names:
                 self._retry(other, 1)
