@@ -9,7 +9,8 @@ it decides about. `SimulatedFeeder` stands for `raybench.engines.feeder.EngineFe
 bound of requests at a replica and its reports once a second and at 0; `SimulatedReplica` for an
 engine, with its speed, its batch, its drain; `World` for the controller and the nodes, with the
 time that moves take, and for the way of a report to the scheduler, which takes up to a second. To
-put the real feeder in front, replace `SimulatedFeeder`: nobody else knows what a request is.
+put the real feeder in front, replace `SimulatedFeeder`: `World` gives it replicas, and takes its
+reports. Case `b`, one engine with replies of unequal length, comes with the real feeder.
 
 Cases, with a load of 90 s:
 
@@ -94,6 +95,8 @@ class Case:
     patience_s: float = 7200.0
     referees: int = 0
     """So many models answer only what the others have answered."""
+    delay_s: float = 1.0
+    """How late reports arrive at most."""
 
     def needs(self) -> list[EngineNeed]:
         """Return what the models need; their weights may tell how fast each is."""
@@ -374,7 +377,7 @@ class World:
     def _report(self, feeder: SimulatedFeeder) -> None:
         """Send a report, which arrives up to a second later, but not before an earlier one."""
         report = feeder.report()
-        delay = max(self._draw.uniform(0, REPORT_S), feeder.arrives_at - self.now)
+        delay = max(self._draw.uniform(0, self.case.delay_s), feeder.arrives_at - self.now)
         feeder.arrives_at = self.now + delay
         self._after(delay, partial(self._take_report, feeder, report))
 

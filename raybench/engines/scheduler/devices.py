@@ -12,6 +12,10 @@ TOLERANCE = 1e-6
 IDLE, SLEEPER, EXTRA, PRESSED, _REST = range(5)
 """Who leaves first: an idle replica, a sleeping one (it is unloaded), a busy one whose engine has
 another, the last one of a busy engine. Then what those who went to sleep left on the device."""
+COMES = (
+    ReplicaState.PLANNED, ReplicaState.LOADING, ReplicaState.WAKING, ReplicaState.OPEN,
+)  # fmt: skip
+"""States of a replica that takes requests, or will."""
 _LEAVES = (ReplicaState.CLOSING, ReplicaState.CLOSED, ReplicaState.GOING_TO_SLEEP)
 
 
@@ -254,6 +258,10 @@ def place_on(
 def _place_on_one(
     memory: EngineMemory, device: DeviceMemory, may_leave: MayLeave, sleeper: Replica | None
 ) -> Placement | None:
+    if memory.need.replicas is None and any(
+        each.memory is memory and each.state in COMES for each in device.replicas
+    ):
+        return None  # a second copy on the same device makes an engine no faster
     unclaimed = device.unclaimed_gib() + (sleeper.claimed_gib(device) if sleeper else 0.0)
     lack = memory.awake_gib(device) - unclaimed
     leaving: tuple[Leaver, ...] = ()

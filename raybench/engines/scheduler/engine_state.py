@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from raybench.engines.base import DemandReport
-from raybench.engines.scheduler.devices import EngineMemory, Replica
+from raybench.engines.scheduler.devices import COMES, EngineMemory, Replica
 from raybench.engines.scheduler.messages import EngineNeed, ReplicaState, Rules
 
 _GIB_PER_S = 160.0
@@ -13,9 +13,6 @@ _ASSUMED_S = 10.0
 """Seconds of measurement that the assumption counts for."""
 _MEMORY_S = 1200.0
 """Replica time after which older measurements count half: benchmarks differ in length."""
-_COMES = (
-    ReplicaState.PLANNED, ReplicaState.LOADING, ReplicaState.WAKING, ReplicaState.OPEN,
-)  # fmt: skip
 _SLEEPS = (
     ReplicaState.CLOSING, ReplicaState.CLOSED, ReplicaState.GOING_TO_SLEEP, ReplicaState.ASLEEP,
 )  # fmt: skip
@@ -83,7 +80,7 @@ class EngineState:
     def sort_replicas(self) -> None:
         """Sort the replicas by what they can do, after one has changed."""
         replicas = self.replicas.values()
-        self.coming = [each for each in replicas if each.state in _COMES]
+        self.coming = [each for each in replicas if each.state in COMES]
         self.opened = [each for each in replicas if each.state is ReplicaState.OPEN]
         stays = [each for each in replicas if not each.must_unload]
         self.asleep = [each for each in stays if each.state is ReplicaState.ASLEEP]

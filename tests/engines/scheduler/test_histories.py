@@ -7,6 +7,7 @@ places, host memory. Here engines are wanted and not, loads fail, processes die,
 import random
 from dataclasses import replace
 
+import pytest
 from engines.scheduler.controlled import LEFT_GIB, RULES, Controlled
 from examples import examples
 from hypothesis import given
@@ -22,7 +23,6 @@ from raybench.engines.scheduler.messages import (
     MoveFailed,
     Node,
     NoMoreDevices,
-    ReplicaState,
     Restarting,
     Rules,
 )
@@ -70,9 +70,9 @@ def step(world: Controlled, rng: random.Random, all_nodes: list[Node], *, calm: 
     copies = sorted(world.copies)
     match rng.choice(["report", "report", "finish", "finish", "finish", "tick", "fault"]):
         case "report":
-            numbers = [rng.choice([0, 0, 1, 300]), rng.choice([0, 0, 1, 300])]
-            numbers.append(rng.choice([0, 0, 10, 100_000]))
-            world.report(name, *numbers, client=rng.choice(CLIENTS))
+            ready, outstanding = rng.choice([0, 0, 1, 300]), rng.choice([0, 0, 1, 300])
+            remaining = rng.choice([0, 0, 10, 100_000])
+            world.report(name, ready, outstanding, remaining, client=rng.choice(CLIENTS))
         case "finish" if busy := world.under_way():
             world.finish(rng.choice(busy))
         case "fault" if not calm:
@@ -109,8 +109,9 @@ def fault(world: Controlled, rng: random.Random, all_nodes: list[Node], copies: 
             world.tick()
 
 
+@pytest.mark.slow
 @given(worlds(), st.randoms(use_true_random=False))
-@examples(100)
+@examples(50)
 def test_orders_are_always_possible_and_at_the_end_everybody_is_served(
     drawn: tuple[list[Node], list[EngineNeed], Rules], rng: random.Random
 ) -> None:
@@ -137,8 +138,9 @@ def test_orders_are_always_possible_and_at_the_end_everybody_is_served(
         world.report(name)
 
 
+@pytest.mark.slow
 @given(worlds(), st.randoms(use_true_random=False))
-@examples(50)
+@examples(10)
 def test_every_engine_with_demand_is_served_in_turn_however_much_the_others_have(
     drawn: tuple[list[Node], list[EngineNeed], Rules], rng: random.Random
 ) -> None:
@@ -152,8 +154,8 @@ def test_every_engine_with_demand_is_served_in_turn_however_much_the_others_have
     for name in fit:
         world.report(name, ready=100, remaining=100_000)
     moves: dict[str, float] = {}
-    while world.now < 3 * patience:
-        world.tick(5)
+    while world.now < 2 * patience:
+        world.tick(10)
         for name in world.under_way():
             moves.setdefault(name, world.now)
             if world.now - moves[name] >= 15:
@@ -166,8 +168,3 @@ def test_every_engine_with_demand_is_served_in_turn_however_much_the_others_have
             else:
                 world.report(name, ready=100, remaining=100_000)
             assert world.now - unserved[name] <= patience
-    assert all(
-        state is not ReplicaState.PLANNED or world.under_way()
-        for name in fit
-        for state in world.states(name).values()
-    )

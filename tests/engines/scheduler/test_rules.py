@@ -4,6 +4,7 @@ from engines.scheduler.controlled import RULES, Controlled, need, node
 from statements import code
 
 from raybench.engines.scheduler.messages import (
+    Action,
     ClientGone,
     Close,
     DevicesFound,
@@ -28,9 +29,9 @@ from raybench.engines.scheduler.messages import (
 BOTH = frozenset({1, 2})
 
 
-def shared(**fields: object) -> Controlled:
+def shared() -> Controlled:
     """Return engines a and b on one device, a open and b not."""
-    world = Controlled([node("n", 10.0)], [need("a", **fields), need("b", **fields)])
+    world = Controlled([node("n", 10.0)], [need("a"), need("b")])
     assert world.report("a", ready=1) == [Load("a-r0", "a", ("n0",))]
     assert world.finish("a-r0", 10) == []
     return world
@@ -75,7 +76,26 @@ def test_a_device_has_one_move_at_a_time() -> None:
     assert world.finish("a-r0", 10) == [Load("b-r0", "b", ("n0",))]
 
 
+def test_a_move_of_several_devices_is_not_passed_by_others_for_ever() -> None:
+    engines = [need("wide", 4.0, devices=2), *(need(name, 2.0) for name in "abc")]
+    world = Controlled([node("n", 10.0, 10.0)], engines)
+    assert world.report("a", ready=1) == [Load("a-r0", "a", ("n0",))]
+    assert world.report("wide", ready=1) == []
+    assert world.report("b", ready=1) == []  # on n1, which is free, but wide was first
+    assert world.finish("a-r0", 10) == [Load("wide-r0", "wide", ("n1", "n0"))]
+    assert world.finish("wide-r0", 10) == [Load("b-r0", "b", ("n1",))]
+
+
 # 2. Free devices become replicas
+
+
+def test_an_engine_does_not_grow_on_a_device_that_it_is_on() -> None:
+    world = Controlled([node("n", 100.0, 100.0)], [need("a")])
+    world.report("a", ready=9, remaining=100_000)
+    world.settle()
+    world.tick(10)
+    world.settle()
+    assert [it.devices for it in world.actions if isinstance(it, Load)] == [("n0",), ("n1",)]
 
 
 def test_free_devices_become_replicas_of_the_engine_with_the_most_work_per_replica() -> None:
@@ -172,7 +192,7 @@ def test_referees_come_in_first_then_the_longest_work_then_the_oldest() -> None:
 def test_a_resident_with_work_is_not_sent_away_before_patience_ends() -> None:
     world = shared()
     world.report("b", ready=1)
-    orders = []
+    orders: list[Action] = []
     while not orders and world.now < 1000:
         world.report("a", ready=1, outstanding=1)
         orders = world.tick(1)
