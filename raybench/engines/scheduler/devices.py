@@ -218,8 +218,7 @@ def choose_devices(
     nodes = devices.fitting(memory)
     if not nodes:
         return Never(_explain(memory, devices))
-    stages = 1 if len(nodes[0]) >= need.devices else need.nodes
-    count = need.devices if stages == 1 else _stage(need)
+    stages, count = stages_of(need, nodes)
     found: list[tuple[tuple[float, ...], Placement]] = []
     for node in nodes:
         placement = place_on(memory, node, count, may_leave)
@@ -231,6 +230,11 @@ def choose_devices(
     if stages == 1:
         return min(found)[1]
     return _together([placement for _, placement in sorted(found)[:stages]])
+
+
+def stages_of(need: EngineNeed, nodes: Sequence[Sequence[DeviceMemory]]) -> tuple[int, int]:
+    """Return how many of the fitting nodes an engine takes, and how many devices of each."""
+    return (1, need.devices) if len(nodes[0]) >= need.devices else (need.nodes, _stage(need))
 
 
 def place_on(

@@ -17,18 +17,20 @@ move has all its devices to itself, and no device is promised more memory than i
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heapreplace
 
 from raybench.engines.scheduler.devices import (
     EXTRA,
     IDLE,
     PRESSED,
     TOLERANCE,
+    DeviceMemory,
     MayLeave,
     Placement,
     Replica,
     choose_devices,
     place_on,
+    stages_of,
 )
 from raybench.engines.scheduler.engine_state import EngineState
 from raybench.engines.scheduler.messages import (
@@ -329,21 +331,33 @@ class EngineScheduler:
     ) -> float:
         """Return how long residents may go on until these can only just be served in time.
 
-        Each takes the place that is free first, in this order, for its turn.
+        Each takes the devices that are free first, in this order, for its turn.
         """
-        free = [
-            engine.drain_s + engine.leave_s
-            if replica.state is ReplicaState.OPEN
-            else engine.arrival_s + self._stays_s(engine)
-            for replica, engine in coming
-        ] or [0.0]
-        heapify(free)
+        free: dict[DeviceMemory, list[float]] = {}
+        for replica, engine in coming:
+            until = engine.drain_s + engine.leave_s
+            if replica.state is not ReplicaState.OPEN:
+                until = engine.arrival_s + self._stays_s(engine)
+            for device in replica.devices:
+                free.setdefault(device, []).append(until)
+        for device in self._moves.devices.by_name.values():
+            heapify(free.setdefault(device, [0.0]))
         slack = float("inf")
         for engine in waiting:
-            begins = heappop(free) + engine.arrival_s
+            nodes = self._moves.devices.fitting(engine.memory)
+            if not nodes:
+                continue
+            stages, count = stages_of(engine.need, nodes)
+            starts = sorted(
+                (sorted(free[device][0] for device in node)[count - 1], number)
+                for number, node in enumerate(nodes)
+            )[:stages]
+            begins = starts[-1][0] + engine.arrival_s
             since = self._now if engine.waiting_since is None else engine.waiting_since
             slack = min(slack, since + patience - self._now - begins)
-            heappush(free, begins + self._stays_s(engine))
+            for _, number in starts:
+                for device in sorted(nodes[number], key=lambda each: free[each][0])[:count]:
+                    heapreplace(free[device], begins + self._stays_s(engine))
         return slack
 
     def _turn_s(self, engine: EngineState) -> float:

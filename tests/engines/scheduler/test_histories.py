@@ -140,7 +140,7 @@ def test_orders_are_always_possible_and_at_the_end_everybody_is_served(
 
 @pytest.mark.slow
 @given(worlds(), st.randoms(use_true_random=False))
-@examples(10)
+@examples(30)
 def test_every_engine_with_demand_is_served_in_turn_however_much_the_others_have(
     drawn: tuple[list[Node], list[EngineNeed], Rules], rng: random.Random
 ) -> None:
@@ -158,7 +158,7 @@ def test_every_engine_with_demand_is_served_in_turn_however_much_the_others_have
         world.tick(10)
         for name in world.under_way():
             moves.setdefault(name, world.now)
-            if world.now - moves[name] >= 15:
+            if world.now - moves[name] >= 5:
                 del moves[name]
                 world.finish(name)
         for name in fit:
