@@ -18,8 +18,9 @@ Cases, with a load of 90 s:
   the scheduler knows nothing of their sizes, and once their weights tell their speeds. Ideal: the
   larger of all work / GPUs and the largest model's work / GPUs, without loads.
 - `c`: 64 GPUs, the same models, 120,000 questions each. Busy from 0 to 95 % of the work.
-- `--decide`: 64 GPUs, 100 models on 1, 2 and 4 GPUs each, of which referees answer what the others
-  have answered. Processor time of one call of the scheduler.
+- `--decide`: 64 GPUs, 100 models on 1, 2 and 4 GPUs each, 1,200 questions each. Ten of the models
+  are referees: they judge what the others have answered. Processor time of one call of the
+  scheduler.
 
 A GPU works as `step_s` says: a batch of 256 takes 0.013 s a step, and one of 1 takes 0.008 s. So a
 model is at its speed while 256 requests run, and slower in its tail. Bars: `a` takes at most 1.10
@@ -458,7 +459,12 @@ def run_c(scale: float) -> bool:
 def run_decide(scale: float) -> bool:
     """Print how long decisions take; tell whether the slowest is within its bar."""
     case = Case(
-        64, mixed(100), int(QUESTIONS * scale), devices=(1, 2, 4), patience_s=1800.0, referees=10
+        64,
+        mixed(100),
+        int(QUESTIONS / 10 * scale),
+        devices=(1, 2, 4),
+        patience_s=1800.0,
+        referees=10,
     )
     gc.disable()  # of everything else in this process
     outcome = World(case).run()

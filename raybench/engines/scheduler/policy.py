@@ -83,6 +83,8 @@ class EngineScheduler:
         """Something happened that may start or end a replica; most reports change only numbers."""
         self._grow_from = float("inf")
         self._next_tick: float | None = None
+        self._reckoned: list[EngineState] = []
+        """The engines for which the next two were computed."""
         self._slack_s = float("inf")
         self._share_s = float("inf")
         """Of the patience, for one turn of an engine."""
@@ -315,6 +317,7 @@ class EngineScheduler:
 
     def _find_pressed(self, waiting: Sequence[EngineState]) -> EngineState | None:
         """Return the engine that has to come in now so that patience holds for all, if any."""
+        self._reckoned = list(waiting)
         oldest = sorted(waiting, key=_by_age)
         coming = [(each, engine) for engine in self._engines.values() for each in engine.coming]
         wanting = len(waiting) + sum(engine.is_busy for _, engine in coming)
@@ -348,10 +351,11 @@ class EngineScheduler:
             if not nodes:
                 continue
             stages, count = stages_of(engine.need, nodes)
-            starts = sorted(
-                (sorted(free[device][0] for device in node)[count - 1], number)
-                for number, node in enumerate(nodes)
-            )[:stages]
+            starts = []
+            for number, node in enumerate(nodes):
+                times = [free[device][0] for device in node]
+                starts.append((min(times) if count == 1 else sorted(times)[count - 1], number))
+            starts = [min(starts)] if stages == 1 else sorted(starts)[:stages]
             begins = starts[-1][0] + engine.arrival_s
             since = self._now if engine.waiting_since is None else engine.waiting_since
             slack = min(slack, since + patience - self._now - begins)
@@ -422,7 +426,8 @@ class EngineScheduler:
     def _find_next_tick(self) -> float | None:
         times = []
         if waiting := [engine for engine in self._engines.values() if self._waits(engine)]:
-            self._find_pressed(waiting)
+            if waiting != self._reckoned:
+                self._find_pressed(waiting)
             times.append(self._now + max(self._slack_s, _TICK_S))
             for engine in self._engines.values():
                 if not engine.is_busy:

@@ -117,7 +117,7 @@ class Controlled:
                 return self.tell(Woken(replica), after)
             case "closing":
                 return self.tell(Drained(replica), after)
-            case "going to sleep":
+            case "to sleep":
                 return self.tell(Asleep(replica), after)
             case "unloading":
                 return self.tell(Unloaded(replica), after)
@@ -145,7 +145,7 @@ class Controlled:
         return self.scheduler.states(engine)
 
     def moving(self, copy: Copy) -> bool:
-        return copy.state in ("loading", "waking", "going to sleep", "unloading")
+        return copy.state in ("loading", "waking", "to sleep", "unloading")
 
     def _add(self, nodes: Sequence[Node]) -> None:
         for each in nodes:
@@ -212,7 +212,7 @@ class Controlled:
                 assert copy.state == "drained"
                 assert level in copy.engine.can_sleep
                 self._lock(copy)
-                copy.state, copy.level = "going to sleep", level
+                copy.state, copy.level = "to sleep", level
             case Unload(replica):
                 copy = self.copies[replica]
                 assert copy.state in ("drained", "asleep", "dead"), f"{replica} is {copy.state}"

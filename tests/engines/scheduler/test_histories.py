@@ -83,9 +83,7 @@ def step(world: Controlled, rng: random.Random, all_nodes: list[Node], *, calm: 
 
 def fault(world: Controlled, rng: random.Random, all_nodes: list[Node], copies: list[str]) -> None:
     """Let something go wrong, or a node come back."""
-    moving = [
-        it for it in copies if world.copies[it].state in ("loading", "waking", "going to sleep")
-    ]
+    moving = [it for it in copies if world.copies[it].state in ("loading", "waking", "to sleep")]
     alive = [it for it in copies if world.copies[it].state in ("open", "closing", "asleep")]
     here = {each.name for _, each in world.devices.values()}
     away = [each for each in all_nodes if each.name not in here]
