@@ -1,15 +1,18 @@
 """What does the fleet cost over vLLM itself?
 
-    python perf/fleet_throughput.py [--prompts 512] [--tokens 64] [--rounds 2] [--temperature 0]
+    python -m perf.fleet_throughput [--prompts 512] [--tokens 64] [--rounds 2] [--temperature 0]
 
 The same prompts, sampling and engine arguments go through
 
     offline    vllm.LLM.chat, in one call
+    tuned      the same, with what else raybench does for engines on CPUs
+               (raybench/fleet/cpu_core.py); on GPUs there is nothing, and no such arm
     fleet      fleet.complete, in one call
     endpoint   what +experiment=serve brings up, on the same engine, a request each with httpx
 
-in turn, A B C A B C, each in a process of its own whose engine stays up and idle while the others
-have their turn. Prints every round and the medians of the ratios to offline. The prompts are real
+in turn, each in a process of its own whose engine stays up and idle while the others have their
+turn. All arms use the same libraries and the same number of cores. Prints every round and the
+medians of the ratios to offline, and to tuned where it is there. The prompts are real
 questions where ../shared/datasets is there, else the task prompts of the peer protocol. They are
 several times the KV cache, so that no round finds the last one's prompts in the prefix cache.
 """
@@ -26,7 +29,8 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +42,8 @@ from raybench.fleet.engines import group_engines
 from raybench.types import Message, ModelSpec, Request
 
 _DATASETS = Path(__file__).parents[2] / "shared" / "datasets"
-_ARMS = ("offline", "fleet", "endpoint")
+_ARMS = ("offline", "tuned", "fleet", "endpoint")
+_BASES = ("offline", "tuned")
 _PORT = 18_765
 Turn = tuple[float, int]
 """Seconds and output tokens."""
@@ -65,9 +70,10 @@ def main() -> None:
 def compare(arguments: argparse.Namespace) -> None:
     """Give each arm its turns and print the ratios."""
     print(f"{len(questions(arguments.prompts))} prompts, {arguments.tokens} tokens each at most")
-    command = [sys.executable, *sys.argv, "--arm"]
+    command = [sys.executable, "-m", "perf.fleet_throughput", *sys.argv[1:], "--arm"]
     arms = {}
-    for arm in _ARMS:
+    gpu = on_gpu(FleetConf())
+    for arm in (it for it in _ARMS if not (gpu and it == "tuned")):
         arms[arm] = subprocess.Popen(
             [*command, arm], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -83,15 +89,17 @@ def compare(arguments: argparse.Namespace) -> None:
         if process.stdin:
             process.stdin.close()
         process.wait()
-    for arm in _ARMS[1:]:
+    for base, arm in itertools.product(_BASES, _ARMS[1:]):
+        if arm == base or not {arm, base} <= {*seen}:
+            continue
         ratios = [
             (tokens / seconds) / (base_tokens / base_seconds)
             for (seconds, tokens), (base_seconds, base_tokens) in zip(
-                seen[arm], seen["offline"], strict=True
+                seen[arm], seen[base], strict=True
             )
         ]
         shown = ", ".join(f"{ratio:.3f}" for ratio in ratios)
-        print(f"{arm} / offline: median {statistics.median(ratios):.3f} ({shown})")
+        print(f"{arm} / {base}: median {statistics.median(ratios):.3f} ({shown})")
 
 
 def questions(count: int) -> list[str]:
@@ -140,19 +148,22 @@ async def take_turns(arm: Arm, arguments: argparse.Namespace) -> None:
 
 
 @asynccontextmanager
-async def offline(arguments: argparse.Namespace) -> AsyncIterator[Turns]:
+async def offline(arguments: argparse.Namespace, *, tuned: bool = False) -> AsyncIterator[Turns]:
     """Be vllm.LLM.chat."""
     config = _llm_config()
     os.environ.update(config["runtime_env"]["env_vars"], VLLM_LOGGING_LEVEL="WARNING")
     from vllm import LLM
     from vllm.platforms import current_platform
 
-    from raybench.fleet.on_cpu import preload
+    from perf.peers.raw import our_core
+    from raybench.fleet.on_cpu import preload, take_cores
     from raybench.fleet.replica import sampling
 
     if current_platform.is_cpu():
         preload()
-    llm = LLM(config["model_loading_config"]["model_source"], **config["engine_kwargs"])
+        take_cores()
+    with our_core() if tuned else nullcontext():
+        llm = LLM(config["model_loading_config"]["model_source"], **config["engine_kwargs"])
     asked = requests(arguments)
     messages: Any = [_messages(request) for request in asked]
 
@@ -219,7 +230,12 @@ def _messages(request: Request) -> Sequence[dict[str, str]]:
 
 
 _MODEL = ModelSpec("embedded", "vllm", embedded.NAME)
-_ARM: Mapping[str, Arm] = {"offline": offline, "fleet": fleet, "endpoint": endpoint}
+_ARM: Mapping[str, Arm] = {
+    "offline": offline,
+    "tuned": partial(offline, tuned=True),
+    "fleet": fleet,
+    "endpoint": endpoint,
+}
 
 if __name__ == "__main__":
     main()

@@ -173,6 +173,19 @@ def own_roster(arguments: Sequence[str]) -> list[str]:
     return list(arguments)
 
 
+def composed(
+    arguments: Sequence[str], file: str | None = None, config_dir: str | None = None
+) -> "DictConfig":
+    """Compose the settings of a command line as a run does; `file` is the one that --from names."""
+    if file is not None:
+        from raybench import saved
+
+        named = f"+experiment={saved.experiment_of(file)}"
+        return saved.compose(file, at_home([named, *arguments])[1:])
+    taken = roster_file.taken(arguments)
+    return compose(with_tables(own_roster(at_home(taken))), config_dir)
+
+
 def conf_dir() -> Path:
     """Return the Hydra tree: in the wheel beside this file, in a checkout at its root."""
     packaged = Path(__file__).parent / "conf"

@@ -23,7 +23,7 @@ Code = Literal[
     "setting.syntax",  # an argument is neither KEY=VALUE nor GROUP=NAME nor a flag
     # What the request needs on this machine.
     "environment.variable",  # an environment variable is not set or cannot be used
-    "package.missing",  # an optional package is not installed, or not as the device needs it
+    "package.missing",  # a package is not installed, or not as the device needs it
     "extension.import",  # the user's own MODULE:NAME cannot be imported or constructed
     "extension.invalid",  # the user's own class, function or file does not do what it must
     "extension.failed",  # the user's own code raised an exception, or returned something wrong
@@ -36,7 +36,8 @@ Code = Literal[
     "model.weights",  # weights were not found, fetched or prepared
     "model.unreachable",  # models failed to load or do not answer
     "resources.memory",  # an engine needs more memory than there is
-    "resources.gpus",  # there are too few GPUs, or none is free
+    "resources.gpus",  # there are too few GPUs, or none that can be used is free
+    "resources.driver",  # the NVIDIA driver does not answer, or is too old for the installed CUDA
     "resources.nodes",  # the cluster has no node of the kind that is needed
     "ray.start",  # Ray could not be started or reached
     "ray.lost",  # processes of a run died too often

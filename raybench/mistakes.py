@@ -8,7 +8,15 @@ from raybench import config
 from raybench.config import labels
 from raybench.errors import Problem, did_you_mean
 
-_REASONS = ("Value ", "Invalid ", "field ", "Incompatible value ", "Cannot convert ", "Key ")
+_REASONS = (
+    "Value ",
+    "Invalid ",
+    "field ",
+    "Incompatible value ",
+    "Cannot assign container ",
+    "Cannot convert ",
+    "Key ",
+)
 """How the line begins in which OmegaConf says what is wrong."""
 
 
@@ -203,6 +211,10 @@ def _humble(reason: str, key: str) -> tuple[str, str | None, str | None]:
             match[1],
             f"write {key}=true or {key}=false",
         )
+    if match := re.search(
+        r"'(.*?)' of type '\w+' (?:is incompatible .*|to )\S*Union\[int, str\]", reason
+    ):
+        return f"'{match[1]}' is neither a whole number nor auto", match[1], f"write {key}=NUMBER"
     if re.search(r"is not Optional|Incompatible value 'None'|Value 'None'", reason):
         return "it cannot be null", None, "give it a value"
     if match := re.search(r"Cannot convert '(\w+)' to string", reason):

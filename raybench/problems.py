@@ -13,6 +13,7 @@ from raybench import config as schema
 from raybench import paths
 from raybench.config import Config, numbers, storage
 from raybench.errors import ConfigurationError, Problem
+from raybench.types import ModelSpec
 
 
 def of(config: Config) -> Iterator[Problem]:
@@ -43,13 +44,19 @@ def of(config: Config) -> Iterator[Problem]:
         except ConfigurationError as error:
             yield from error.problems
     # The fleet's rules take a sound roster for granted.
-    if not found and schema.asks_models(config):
+    if not found and (models := asked_models(config)):
         from raybench import fleet
 
-        models = [model.spec() for model in (*config.roster.models, *_judges(config))]
         yield from fleet.problems(models, config.fleet)
         if not config.dry_run:  # a plan names the keys that the run will need
             yield from fleet.key_problems(models)
+
+
+def asked_models(config: Config) -> list[ModelSpec]:
+    """Return the models that a run asks: the roster's, and the judges and checkers it needs."""
+    if not schema.asks_models(config):
+        return []
+    return [model.spec() for model in (*config.roster.models, *_judges(config))]
 
 
 def _judges(config: Config) -> list[schema.ModelConf]:

@@ -175,6 +175,8 @@ BiasKind = Literal["self_preference", "favouritism", "verbosity", "random", "adv
 """What can be wrong with a judge, as far as it can be planted in a simulated one."""
 EngineKind = Literal["vllm", "openai", "simulated", "scripted"]
 """scripted is none: who plays by a script asks nobody, and is no model. No roster has it."""
+Replicas = int | Literal["auto"]
+"""Copies of an engine: a number, or as many as there are free GPUs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +201,8 @@ class ModelSpec:
     """The engine's own settings: vLLM engine arguments, an endpoint's URL, a simulated ability."""
     family: str | None = None
     """Which models it shares its making with; None has `kin` say."""
+    replicas: Replicas | None = None
+    """Copies of its engine; None leaves that to `fleet.replicas`. Replies do not depend on it."""
 
     @property
     def kin(self) -> str:

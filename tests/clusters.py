@@ -27,6 +27,8 @@ PATIENT = {"RAY_raylet_start_wait_time_s": "240", "RAY_agent_register_timeout_ms
 _PATIENCE_S = 300
 _ANY_PORTS = ("--min-worker-port=0", "--max-worker-port=0")
 """Ray would have every node give out those from 10002 on: of two nodes on one machine, the same."""
+QUIET = ("--disable-usage-stats", "--include-log-monitor=false")
+"""The log monitor looks at every log ten times a second, and no test reads what it passes on."""
 
 
 @contextmanager
@@ -67,7 +69,7 @@ def _node(
         place = (f"--temp-dir={folder}/t",) if own_folder else ()  # others have their head's
         with told.open("w") as log:
             process = subprocess.Popen(
-                [RAY, "start", "--block", "--disable-usage-stats", *_ANY_PORTS, *options, *place],
+                [RAY, "start", "--block", *QUIET, *_ANY_PORTS, *options, *place],
                 env={
                     **inherited, **NO_TOKEN, **PATIENT,
                     "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "RAY_worker_niceness": "0",
@@ -99,9 +101,7 @@ def lasting(*options: str) -> Iterator[str]:
     import ray
 
     port = free_port()
-    # The log monitor looks at every log ten times a second, and no test reads what it passes on.
-    quiet = ("--include-dashboard=false", "--include-log-monitor=false")
-    with head(f"--port={port}", *quiet, *options, up=_started):
+    with head(f"--port={port}", "--include-dashboard=false", *options, up=_started):
         yield f"{ray.util.get_node_ip_address()}:{port}"
 
 

@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, chdir, contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -26,9 +26,12 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE)
 
 
 def run_command(
-    *arguments: str, cwd: Path, environment: Mapping[str, str] | None = None
+    *arguments: str,
+    cwd: Path,
+    environment: Mapping[str, str] | None = None,
+    main: Callable[[], None] = cli.main,
 ) -> subprocess.CompletedProcess[str]:
-    """Run `raybench` with these arguments; return its exit code and what it wrote."""
+    """Run `raybench`, or another command, with these arguments; return its exit code and output."""
     written = {}
     with ExitStack() as stack:
         patched = stack.enter_context(MonkeyPatch.context())
@@ -44,7 +47,7 @@ def run_command(
         for name, value in {"NO_COLOR": "1", **(environment or {})}.items():
             patched.setenv(name, value)
         with _as_in_a_new_process(), chdir(cwd):
-            code = _exit_code()
+            code = _exit_code(main)
         for name, file in written.items():
             getattr(sys, name).flush()
             file.seek(0)
@@ -52,10 +55,10 @@ def run_command(
     return subprocess.CompletedProcess(["raybench", *arguments], code, stdout, stderr)
 
 
-def _exit_code() -> int:
+def _exit_code(main: Callable[[], None]) -> int:
     """Call the command line; an exception that it lets through fails the test as it is."""
     try:
-        cli.main()
+        main()
     except SystemExit as ending:
         if ending.code is None or isinstance(ending.code, int):
             return ending.code or 0

@@ -9,6 +9,8 @@ from raybench.fleet import group_engines
 from raybench.fleet.llm_config import Place, llm_config
 from raybench.types import ModelSpec
 
+ANYWHERE = Place()
+
 
 def checkpoint(folder: Path, **config: Any) -> str:
     """A checkpoint's folder, as far as the configuration looks at one."""
@@ -24,7 +26,7 @@ def config(
     conf: FleetConf | None = None,
     options: dict[str, Any] | None = None,
     revision: str | None = None,
-    place: Place | None = None,
+    place: Place = ANYWHERE,
 ) -> dict[str, Any]:
     (engine,) = group_engines([ModelSpec("m", "vllm", weights, revision, options=options or {})])
     return llm_config(engine, conf or FleetConf(), gpu=gpu, place=place)

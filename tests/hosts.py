@@ -20,7 +20,7 @@ from typing import Any
 import dying
 import psutil
 import pytest
-from clusters import NO_TOKEN, PATIENT, RAY
+from clusters import NO_TOKEN, PATIENT, QUIET, RAY
 from helpers import MARK, ROOT
 
 _PATIENCE_S = 300
@@ -194,7 +194,7 @@ class Lan:
         )
         with told.open("w") as log:
             process = host.run(
-                RAY, "start", "--disable-usage-stats", f"--node-ip-address={host.address}",
+                RAY, "start", *QUIET, f"--node-ip-address={host.address}",
                 "--object-store-memory=100000000", *options,
                 *(role if first else (f"--address={self.address}",)),
                 env={**self.environment(host), "TMPDIR": str(host.folder)}, stdout=log, stderr=log,

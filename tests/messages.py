@@ -4,13 +4,18 @@ Every case breaks something; its problems are written with code and setting. `ma
 the file anew, for people to review the difference.
 """
 
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from raybench import benchmarks, config, fleet, games, players
+from gpu_machines import GpuMachine
+from huggingface_hub import errors
+from pytest import MonkeyPatch
+
+from raybench import benchmarks, config, fleet, games, players, prefetch
 from raybench import problems as rules
 from raybench.autobench.analysis import tables
 from raybench.config import (
@@ -36,6 +41,8 @@ from raybench.config import (
     storage,
 )
 from raybench.errors import Problem, RaybenchError
+from raybench.fleet import downloads, gpus
+from raybench.fleet.downloads import Download, Outcome
 from raybench.fleet.refusals import Kind, problem_of
 from raybench.games.parts import choice, wording
 from raybench.pipeline import files, sources
@@ -76,6 +83,8 @@ def problems(folder: Path) -> Iterator[Problem]:
     yield from _general()
     yield from _rosters()
     yield from _engines(folder)
+    yield from _downloads()
+    yield from _gpu_machines(folder / "machine")
     yield from _experiments()
     yield from _games()
     yield from _files(folder)
@@ -113,6 +122,8 @@ def _general() -> Iterator[Problem]:
     )  # fmt: skip
     yield from _of(fleet=FleetConf(gpus=2, device="cpu"), serve=ServeConf(host=""))
     yield from _of(fleet=FleetConf(address="me:secret@head:1"))
+    yield from _of(fleet=FleetConf(replicas=0))
+    yield from _of(fleet=FleetConf(replicas="many"))
     yield from rules.of(Config(seed=0, storage_patience_s=float("nan")))
     for uri in ("postgres://x/y", "host:5000", "http://", "sqlite:///:memory:", "sqlite:x.db"):
         yield from _caught(check_uri, uri)
@@ -128,7 +139,8 @@ def _rosters() -> Iterator[Problem]:
             [
                 ModelConf("a", "vlm", ""),
                 ModelConf("b", "vllm", "", sampling=SamplingConf(3.0, 0.0, 0)),
-                ModelConf("c", "vllm", "embedded", family=" ", options=secret),
+                ModelConf("c", "vllm", "embedded", family=" ", options=secret, replicas=0),
+                ModelConf("d", "openai", "gpt", replicas=2),
             ],
         )
     )
@@ -145,6 +157,8 @@ def _engines(folder: Path) -> Iterator[Problem]:
         model("vllm", "org/name", max_modle_len=1),
         model("vllm", "org/name", chat_template="two\nlines", chat_template_kwargs=1),
         model("vllm", "org/name", reasoning_parser="qwen"),
+        model("vllm", "org/name", data_parallel_size=2, nnodes=2),
+        model("vllm", "org/name", distributed_executor_backend="mp"),
         model("openai", base_url="host"),
         model("openai", base_url="http://me:secret@host"),
         model("openai", base_url=f"{here}/chat/completions"),
@@ -162,6 +176,50 @@ def _engines(folder: Path) -> Iterator[Problem]:
     for kind in kinds:
         yield problem_of(kind, "gpt", keyed, "HTTP 400 reason", ["other", "another"])
         yield problem_of(kind, "gpt", keyless, "HTTP 400 reason", ["gpt-5"])
+
+
+def _downloads() -> Iterator[Problem]:
+    model = Download("org/name", "abc")
+    with MonkeyPatch.context() as patched:
+        patched.delenv("HF_ENDPOINT", raising=False)
+        kinds = errors.GatedRepoError, errors.RepositoryNotFoundError, errors.RevisionNotFoundError
+        for kind in kinds:
+            yield downloads.problem_of(model, kind.__new__(kind))
+        for error in (errors.OfflineModeIsEnabled(), ConnectionError("Connection refused")):
+            yield downloads.problem_of(model, error)
+    missing = Outcome("missing", files=("a.json", "b.json", "c.json", "d.json"))
+    yield downloads.unfetched(model, missing.files)
+    yield downloads.unfetched(model)
+    yield downloads.weightless(model)
+    yield downloads.lost_on("1f", model, "The worker died")
+    weights = [prefetch.Weights(("m",), model, missing, node) for node in (None, "1f")]
+    yield from prefetch.unfetched_weights(weights)
+    source = benchmarks.load("mgsm").source
+    files = [prefetch.QuestionFile("mgsm", source, name, missing) for name in ("a", "b")]
+    yield from prefetch.unfetched_questions(files)
+    yield prefetch.no_cluster()
+    yield prefetch.no_node(FleetConf(nodes={"disk": "big"}))
+
+
+def _gpu_machines(folder: Path) -> Iterator[Problem]:
+    with MonkeyPatch.context() as patched:
+        machine = GpuMachine(folder, patched)
+        machine.failure = "Driver Not Loaded"
+        yield from gpus.start_problems()
+        machine.failure, machine.driver, machine.cuda = "", "570.86.15", 12080
+        yield from gpus.start_problems()
+        machine.install_torch("14.0")
+        yield from gpus.start_problems()
+        machine.install_torch("13.0")
+        machine.driver = "580.95.05"
+        for name in ("bin/gcc", "include/Python.h"):
+            machine.remove(name)
+        machine.set(CUDA_VISIBLE_DEVICES="0,9-,MIG-1", VLLM_USE_FLASHINFER_SAMPLER="1")
+        machine.gpus[0].mig, machine.gpus[0].capability = True, (10, 0)
+        yield from gpus.start_problems([{}, {"moe_backend": "flashinfer_trtllm"}])
+        machine.set(CC="gcc-13")
+        machine.patched.setitem(sys.modules, "pynvml", None)
+        yield from gpus.start_problems()
 
 
 def _experiments() -> Iterator[Problem]:

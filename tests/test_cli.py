@@ -147,6 +147,16 @@ MISTAKES = {
         for setting in ("fleet.address", "storage")
     },
     "a list for a number": Mistake([AUTOBENCH, "seed=[1]"], "setting.type", "seed", "[1]"),
+    **{
+        f"no number of replicas: {given}": Mistake(
+            [AUTOBENCH, f"fleet.replicas={given}"],
+            "setting.type", "fleet.replicas", given, ("fleet.replicas",),
+        )
+        for given in ("2.5", "[2]", "two")
+    },
+    "too few replicas": Mistake(
+        [AUTOBENCH, "fleet.replicas=0"], "setting.range", "fleet.replicas", 0, ("auto",)
+    ),
     "a list for a label": Mistake(
         [AUTOBENCH, "++fleet.nodes.zone=[a,b]"],
         "setting.type", "fleet.nodes.zone", None, ('"in(a,b)"',),
@@ -377,6 +387,10 @@ ROSTERS = {
     "a model whose name is null": Broken(
         b"name: x\nmodels:\n  - {name: null, engine: simulated}\n",
         "setting.type", "name", ("roster/mine", "null"),
+    ),
+    "a list of replicas": Broken(
+        b"name: x\nmodels:\n  - {name: a, replicas: [2]}\n",
+        "setting.type", "replicas", ("roster/mine", "[2]", "auto"),
     ),
     "a typo in the sampling": Broken(
         b"name: x\nmodels:\n  - name: a\n    sampling: {temprature: 1}\n",
@@ -619,7 +633,7 @@ _IMPORTED = """
 import contextlib, io, json, sys
 from raybench.cli import main
 heavy = {'ray', 'torch', 'vllm', 'mlflow', 'transformers', 'dspy', 'matplotlib', 'pandas',
-         'scipy.stats', 'scipy.optimize'}
+         'scipy.stats', 'scipy.optimize', 'httpx'}
 imported = []
 for arguments in json.loads(sys.argv[1]):
     sys.argv = ['raybench', *arguments]

@@ -8,7 +8,7 @@ import composing
 import pytest
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import CachingConfigRepository
-from omegaconf import Container, OmegaConf
+from omegaconf import Node, OmegaConf, ValueNode
 
 from raybench import cli
 from raybench.errors import ConfigurationError
@@ -39,7 +39,9 @@ def described(node: Any) -> Any:
     """Return values, types and flags of a configuration and of all that is below it."""
     # What a resolver said is kept with a configuration: `now` says something else each time.
     own = (type(node), {**vars(node._metadata), "resolver_cache": None})
-    held = node._content if isinstance(node, Container) else node._val
+    held = node._val if isinstance(node, ValueNode) else node._content
+    if isinstance(held, Node):  # a value of one of several types
+        return own, described(held)
     if isinstance(held, dict):
         return own, {key: described(value) for key, value in held.items()}
     if isinstance(held, list):

@@ -23,7 +23,7 @@ def main() -> None:
     told = json.loads((folder / "raw.json").read_text())
     with (folder / "prompts.jsonl").open() as lines:
         prompts = [json.loads(line)["prompt"] for line in lines]
-    with _our_core() if core else nullcontext():
+    with our_core() if core else nullcontext():
         llm = LLM(told["model"], **told["engine"])
     messages: Any = [[{"role": "user", "content": it}] for it in prompts]
     sampling = SamplingParams(temperature=0.0, max_tokens=told["tokens"])
@@ -33,7 +33,8 @@ def main() -> None:
 
 
 @contextmanager
-def _our_core() -> Iterator[None]:
+def our_core() -> Iterator[None]:
+    """Have an engine that is made meanwhile be as raybench has it on CPUs."""
     from vllm.engine.arg_utils import EngineArgs
 
     from raybench.fleet.cpu_core import as_ours

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import raybench
 from raybench.errors import ConfigurationError, Problem, RunFailed
+from raybench.pipeline.run_identity import without_replicas
 from raybench.pipeline.sources import SAMPLES
 from raybench.pipeline.store import CONFIG, GRADING, HEADLINE, INPUTS, RESULTS
 from raybench.reading import from_json, from_yaml
@@ -133,12 +134,13 @@ class Stored:
 
     @cached_property
     def models(self) -> Mapping[str, Mapping[str, Any]]:
-        """The models that are ranked, each with what the roster says of it."""
+        """The models that are ranked, each with what the roster says of it but `replicas`."""
         roster = self.config.get("roster")
         listed = roster.get("models") if isinstance(roster, Mapping) else None
         if not self.experiment or not isinstance(listed, list):
             return {}
-        return {str(it["name"]): it for it in listed if isinstance(it, Mapping) and "name" in it}
+        models = without_replicas(listed)
+        return {str(it["name"]): it for it in models if isinstance(it, Mapping) and "name" in it}
 
     @cached_property
     def data(self) -> Mapping[str, Mapping[str, Any]]:

@@ -7,13 +7,15 @@ from typing import Any, get_args
 from raybench.compare import panels
 from raybench.compare.found import Kind, Pair, Setting, Side
 from raybench.compare.runs import Stored
-from raybench.pipeline.run_identity import leaves
+from raybench.pipeline.run_identity import leaves, without_replicas
 from raybench.tracking.text import one_line
 
 _MOST = 160
 """Characters shown of a setting."""
 _SHARED = ("seed", "data", "sandbox", "fleet")
 """Parts of the configuration beside the experiment's own that replies or grades may depend on."""
+_PLACED = ("fleet.replicas",)
+"""Settings of these parts on which nothing depends."""
 _ALSO = {
     "autobench_ablations": ("autobench",),
     "games_phrasings": ("games", "optimise_players"),
@@ -110,9 +112,9 @@ def _told(run: Stored) -> dict[str, Any]:
     found = {name: it for name, it in leaves(run.section) if name not in _ASIDE}
     more = (*_SHARED, *_ALSO.get(run.experiment, ()))
     shared = {name: run.config[name] for name in more if name in run.config}
-    found |= dict(leaves(shared))
+    found |= {name: it for name, it in leaves(shared) if name not in _PLACED}
     if outsiders := run.config.get("roster", {}).get("judges"):
-        found["roster.judges"] = outsiders
+        found["roster.judges"] = without_replicas(outsiders)
     if name := _PANEL.get(run.experiment):
         found[name] = found.get(name) or panels.EVERY
     return found

@@ -35,6 +35,8 @@ class FleetConf:
     max_num_seqs: int | None = None
     engine_metrics: bool = False
     slots: int | None = None
+    replicas: int | str = 1
+    """Copies of each engine, or 'auto'; a model's own `replicas` override it."""
     sleep_gib: float | None = None
     patience_s: float = 7200.0
     linger_s: float = 0.5
@@ -113,6 +115,7 @@ def fleet_problems(fleet: FleetConf) -> Iterator[Problem]:
         value = getattr(fleet, name)
         if value is not None and value <= 0:
             yield out_of_range(f"fleet.{name}", value, "it is more than 0, or null for our choice")
+    yield from replicas_problems("fleet.replicas", fleet.replicas)
     if fleet.gpus and fleet.device == "cpu":
         yield Problem(
             "setting.conflict",
@@ -136,6 +139,16 @@ def fleet_problems(fleet: FleetConf) -> Iterator[Problem]:
     ):
         if getattr(fleet, name) <= 0:
             yield out_of_range(f"fleet.{name}", getattr(fleet, name), "it is more than 0")
+
+
+def replicas_problems(setting: str, given: int | str, where: str = "") -> Iterator[Problem]:
+    """Yield what is wrong with a number of replicas; `where` begins the message."""
+    name = f"{where}: replicas" if where else setting
+    fix = "it is a whole number of 1 or more, or auto"
+    if isinstance(given, str) and given != "auto":
+        yield Problem("setting.type", f"{name} is '{given}'", setting=setting, given=given, fix=fix)
+    elif isinstance(given, int) and given < 1:
+        yield Problem("setting.range", f"{name} is {given}", setting=setting, given=given, fix=fix)
 
 
 def serve_problems(serve: ServeConf) -> Iterator[Problem]:

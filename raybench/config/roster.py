@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from raybench.config.missing import MISSING
+from raybench.config.places import replicas_problems
 from raybench.errors import Problem, did_you_mean
 from raybench.types import JUDGING, EngineKind, ModelSpec, Sampling
 
@@ -43,6 +44,8 @@ class ModelConf:
     images: bool | None = None
     system_role: bool | None = None
     family: str | None = None
+    replicas: int | str | None = None
+    """Copies of its engine, or 'auto'; None leaves that to `fleet.replicas`."""
     options: dict[str, Any] | None = field(default_factory=dict)
 
     def spec(self) -> ModelSpec:
@@ -63,6 +66,7 @@ class ModelConf:
             system_role=self.system_role,
             options=self.options or {},
             family=self.family,
+            replicas=self.replicas,  # type: ignore[arg-type]  # as above
         )
 
 
@@ -133,6 +137,17 @@ def _model_problems(where: str, model: ModelConf) -> Iterator[Problem]:
             setting="roster.models[].family",
             fix="name one, or leave it out for the weights' own",
         )
+    if model.replicas is not None and model.engine in _ENGINES:
+        setting = "roster.models[].replicas"
+        yield from replicas_problems(setting, model.replicas, where)
+        if model.engine != "vllm":
+            yield Problem(
+                "setting.conflict",
+                f"{where}: replicas is {model.replicas}, and its engine is {model.engine}",
+                setting=setting,
+                given=model.replicas,
+                fix="leave it out, as only vllm engines have replicas",
+            )
     for path in _secrets(model.options or {}, "options"):
         yield Problem(
             "setting.secret",

@@ -23,6 +23,17 @@ class Heartbeat:
 
 
 @dataclass(frozen=True, slots=True)
+class HandedBack:
+    """Requests that a replica which closes gives back unanswered, before its call ends."""
+
+    places: tuple[int, ...]
+    """Their positions in the call."""
+
+
+ReplicaEvent = Placed | Heartbeat | HandedBack
+
+
+@dataclass(frozen=True, slots=True)
 class DemandReport:
     """What one client process wants of one engine."""
 
@@ -43,7 +54,7 @@ class ReplicaClosed(Exception):  # an answer, not a fault
 class ReplicaHandle(Protocol):
     """One replica, as a client process sees it."""
 
-    def stream(self, requests: Sequence[Request]) -> AsyncGenerator[Placed | Heartbeat]:
+    def stream(self, requests: Sequence[Request]) -> AsyncGenerator[ReplicaEvent]:
         """Answer these requests, each reply as soon as it is there.
 
         Raises ReplicaClosed for requests that the replica hands back without an answer, and

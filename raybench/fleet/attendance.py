@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from raybench.config import FleetConf
 from raybench.demands import Demand, NoneComesError, come, may_come
 from raybench.errors import Problem, RunFailed
-from raybench.fleet.cluster import nodes
+from raybench.fleet.cluster import left_out, nodes
 from raybench.fleet.places import devices_of
 from raybench.fleet.turns import Device, Found, Lost, NoMore
 
@@ -91,6 +91,8 @@ class Attendance:
             return ()
         found = await asyncio.to_thread(nodes, self._conf, gpu=self._gpu, only=new)
         self._there = there  # one that could not be asked what it has is asked again
+        for text in left_out(found):
+            self._say(text)
         devices, places = devices_of(found, self._conf, gpu=self._gpu)
         if not devices:
             return ()
@@ -139,7 +141,11 @@ async def reserve(
         return
     counts = Counter(node for node, _ in places.values())
     groups = [
-        placement_group([{"GPU": count, f"node:{node}": 0.001}], name=_name(engine, node))
+        placement_group(
+            [{"GPU": count}],
+            name=_name(engine, node),
+            bundle_label_selector=[{"ray.io/node-id": node}],
+        )
         for node, count in counts.items()
     ]
     try:
@@ -177,7 +183,7 @@ def _name(engine: str, node: str) -> str:
 
 
 def _alive() -> set[str]:
-    """Return the addresses of the nodes that are there."""
+    """Return the ids of the nodes that are there."""
     import ray
 
-    return {node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}
+    return {node["NodeID"] for node in ray.nodes() if node["Alive"]}

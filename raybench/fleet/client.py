@@ -19,7 +19,6 @@ from raybench.fleet.chat import NO_IMAGES, shows
 from raybench.fleet.engines import EngineSpec, group_engines
 from raybench.fleet.prefixes import prefix_order
 from raybench.fleet.refusals import Refusals
-from raybench.fleet.remote import RemoteEngine
 from raybench.fleet.simulated import SimulatedEngine
 from raybench.fleet.streams import Placed
 from raybench.fleet.system_role import folded, with_own
@@ -178,6 +177,8 @@ async def unhosted(
             if spec.kind == "simulated":
                 engines[spec.name] = SimulatedEngine()
             elif spec.kind == "openai":
+                from raybench.fleet.remote import RemoteEngine  # its import takes a while
+
                 refusals = Refusals(spec.models, refused, stop)
                 remote = RemoteEngine(spec.options, conf, say, refusals=refusals)
                 engines[spec.name] = remote

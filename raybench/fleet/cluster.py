@@ -7,7 +7,8 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
@@ -17,11 +18,13 @@ from raybench.errors import Problem, RunFailed
 from raybench.fleet.bystanders import without_bystanders
 from raybench.fleet.devices import GIB, OWN, build, elsewhere
 from raybench.fleet.devices import address as address_of
+from raybench.fleet.gpus import GpuMachine, inspect_machine
 from raybench.fleet.loopback import close_token, on_loopback
 from raybench.fleet.places import Node
 from raybench.fleet.quiet import quieten
 from raybench.fleet.ray_environment import UNWATCHED, meanwhile, set_always
 from raybench.fleet.reasons import last_line
+from raybench.statements import Statement
 
 if TYPE_CHECKING:
     import psutil
@@ -31,7 +34,10 @@ if TYPE_CHECKING:
 _KNOCK_S = 10.0
 _END_S = 10.0
 _STARTUP = "timed out during startup"
+_STARTS = 4
 _MODE = "RAY_AUTH_MODE"
+_NODE_ID = "ray.io/node-id"
+"""Ray's label for the id of a node."""
 
 
 @contextlib.asynccontextmanager
@@ -56,14 +62,15 @@ async def _joined(address: str, say: "Say") -> AsyncIterator[None]:
 
     try:
         _knock(address)
-        try:
-            _init(address)
-        except Exception as error:
-            # Once in many starts Ray's own processes do not find one another.
-            if address != OWN or _STARTUP not in str(error):
-                raise
-            say("starting Ray once more: its node did not come up in time")
-            _init(address)
+        for left in reversed(range(_STARTS)):
+            try:
+                _init(address)
+                break
+            except Exception as error:
+                # Ray gives its node half a minute, which may not do on a loaded machine.
+                if not left or address != OWN or _STARTUP not in str(error):
+                    raise
+                say("starting Ray once more: its node did not come up in time")
     except Exception as error:
         done, mend = "started", "Look at fleet.address and RAY_ADDRESS"
         if address != OWN:
@@ -197,56 +204,64 @@ def here() -> dict[str, str]:
     """Return the labels by which this process's node is chosen."""
     import ray
 
-    return {"ray.io/node-id": ray.get_runtime_context().get_node_id()}
+    return {_NODE_ID: ray.get_runtime_context().get_node_id()}
 
 
 def nodes(conf: FleetConf, *, gpu: bool, only: Collection[str] | None = None) -> list[Node]:
     """Return the machines of the cluster that engines may go to, with what they have.
 
-    `only`: of those with these addresses.
+    `only`: of those with these ids.
     """
     import ray
 
-    found = []
-    for node in _meant(conf.nodes):
-        if only is not None and node["NodeManagerAddress"] not in only:
-            continue
-        resources = node["Resources"]
-        sizes: dict[str, float] = {}
-        if gpu and resources.get("GPU"):
-            all_of_them = ray.get(
-                ray.remote(gpus_gib)
-                .options(num_cpus=0, resources={f"node:{node['NodeManagerAddress']}": 0.001})
-                .remote()
-            )
-            sizes = dict(list(all_of_them.items())[: int(resources["GPU"])])
-        # Ray sets a part aside for its object store, of which we use next to nothing.
-        memory = sum(resources.get(kind, 0.0) for kind in ("memory", "object_store_memory"))
-        found.append(Node(node["NodeManagerAddress"], memory / GIB, sizes))
-    return found
+    there = [it for it in _meant(conf.nodes) if only is None or it["NodeID"] in only]
+    asked = {
+        node["NodeID"]: ray.remote(inspect_machine)
+        .options(num_cpus=0, label_selector={_NODE_ID: node["NodeID"]})
+        .remote()
+        for node in there
+        if gpu and node["Resources"].get("GPU")
+    }
+    machines: dict[str, GpuMachine] = dict(zip(asked, ray.get([*asked.values()]), strict=True))
+    return [_node(it, machines.get(it["NodeID"], GpuMachine({}))) for it in there]
 
 
-def gpus_gib() -> dict[str, float]:
-    """Return the memory of each GPU of this machine that may be used here, by its id."""
-    import pynvml
+def _node(node: Mapping[str, Any], machine: GpuMachine) -> Node:
+    resources = node["Resources"]
+    # Ray sets a part aside for its object store, of which we use next to nothing.
+    memory = sum(resources.get(kind, 0.0) for kind in ("memory", "object_store_memory"))
+    # A node may have been started with fewer GPUs than the machine has.
+    sizes = dict(list(machine.memory_gib.items())[: int(resources.get("GPU", 0))])
+    name = f"node {node.get('NodeName') or node['NodeID']}: "
+    problems = tuple(problem.prefixed(name) for problem in machine.problems)
+    return Node(node["NodeID"], memory / GIB, sizes, problems)
 
-    def gib(ident: str) -> float:
-        if ident.isdigit():
-            found = pynvml.nvmlDeviceGetHandleByIndex(int(ident))
-        else:
-            found = pynvml.nvmlDeviceGetHandleByUUID(ident)
-        return float(pynvml.nvmlDeviceGetMemoryInfo(found).total / GIB)
 
-    pynvml.nvmlInit()
-    try:
-        # Ray's workers inherit it from whoever started Ray: the machine may have more.
-        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-        idents = (
-            map(str, range(pynvml.nvmlDeviceGetCount())) if visible is None else visible.split(",")
-        )
-        return {ident.strip(): gib(ident.strip()) for ident in idents if ident.strip()}
-    finally:
-        pynvml.nvmlShutdown()
+def left_out(nodes: Sequence[Node]) -> Iterator[Statement]:
+    """Yield why engines cannot start on some of these nodes."""
+    for problem in (problem for node in nodes for problem in node.problems):
+        yield Statement("fleet.node_left_out", "left out: {problem}", problem=problem.text)
+
+
+def leave_out(conf: FleetConf, nodes: Sequence[Node], say: "Say") -> FleetConf:
+    """Return the settings by which Ray, too, starts no engine on nodes whose GPUs cannot be used.
+
+    Says which these are, and why. Raises RunFailed if no other node has a GPU.
+    """
+    unusable = [node for node in nodes if node.problems]
+    usable = [node for node in nodes if node.gpus_gib]
+    problems = [problem for node in unusable for problem in node.problems]
+    if not unusable:
+        return conf
+    if not usable:
+        raise RunFailed(problems, heading="Engines cannot start on the GPUs of any node:")
+    for text in left_out(nodes):
+        say(text)
+    if _NODE_ID in conf.nodes:  # it names some nodes: those that are left of them
+        others = f"in({','.join(node.id for node in usable)})"
+    else:  # nodes may come yet
+        others = f"!in({','.join(node.id for node in unusable)})"
+    return replace(conf, nodes={**conf.nodes, _NODE_ID: others})
 
 
 def _init(address: str) -> None:

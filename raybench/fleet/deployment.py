@@ -5,11 +5,18 @@ takes 14 s of a processor and 0.7 GiB, once in the process that deploys and once
 after the other (measured). Only the replica needs them.
 """
 
+import os
 import signal
 from collections.abc import Mapping
 from typing import Any
 
+from raybench import imported
+from raybench.fleet.gpus import engine_defaults
+
 _HEALTH_CHECK_S = 10
+SERVER_CLASS = "RAYBENCH_SERVER_CLASS"
+"""An environment variable of nodes, for tests: 'module:name' of a class to serve with instead of
+`BatchServer`. Ray has RAYLLM_VLLM_ENGINE_CLS for the same."""
 
 
 class Engine:
@@ -21,6 +28,10 @@ class Engine:
 
         # A Ray of our own has it blocked (cluster.py), and vLLM ends its processes with it.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+        if path := os.environ.get(SERVER_CLASS):
+            return object.__new__(imported.named(path, "server"))
+        for name, value in engine_defaults().items():
+            os.environ.setdefault(name, value)
         core = cpu_core.begin()  # before the import, which takes as long as the core's own
         from raybench.fleet.replica import BatchServer
 

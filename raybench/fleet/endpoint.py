@@ -7,6 +7,7 @@ what an experiment gets. The Ray side of it is `ingress.py`, imported only where
 import asyncio
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -225,10 +226,12 @@ async def open_endpoint(
         made = partial(application, hosted, conf, serve_conf.api_key_env)
         await asyncio.to_thread(deploy, made, APP, route_prefix="/")
         keeper = serve.get_deployment_handle(KEEPER, APP, _check_exists=False)
+        names = [spec.name for spec in specs]
         try:
             await _running(conf)
             device = "GPU" if gpu else "CPU"
-            await up(keeper, specs, say, device=device)
+            names = [*itertools.chain(*(await keeper.replicas.remote()).values())]
+            await up(keeper, names, say, device=device)
             yield Endpoint(f"http://{address}/v1", keeper, conf.start_deadline_s)
         finally:
             say("stopping the endpoint")
@@ -238,7 +241,7 @@ async def open_endpoint(
                     await keeper.turn_away.remote()
             if elsewhere(conf):
                 # Somebody else's cluster: take down what is ours and nothing more.
-                await take_down(keeper, [spec.name for spec in specs], say)
+                await take_down(keeper, names, say)
                 with contextlib.suppress(Exception):
                     await asyncio.to_thread(stop, [APP])
 

@@ -11,13 +11,13 @@ from ray import serve
 
 from raybench.config import FleetConf
 from raybench.fleet.attendance import reserve
-from raybench.fleet.cluster import gpus, nodes, on_gpus
+from raybench.fleet.cluster import gpus, leave_out, nodes, on_gpus
 from raybench.fleet.endpoint import engines, prefix
 from raybench.fleet.hub import sizes
 from raybench.fleet.keeper import Keeper, stop
 from raybench.fleet.loopback import replica_inside
-from raybench.fleet.places import layout
 from raybench.fleet.quiet import quieten
+from raybench.fleet.replicas import replicated
 from raybench.fleet.serve_calls import applications
 from raybench.types import ModelSpec
 
@@ -35,12 +35,15 @@ class EndpointKeeper(Keeper):
         gpu = on_gpus(conf)
         specs = engines(models, conf, app)
         there = await asyncio.to_thread(nodes, conf, gpu=gpu)
-        plan = layout(specs, there, conf, gpu=gpu, sizes=await sizes(specs))
+        said: list[str] = []
+        conf = leave_out(conf, there, said.append)
+        specs, plan = replicated(specs, there, conf, gpu=gpu, sizes=await sizes(specs))
         await reserve(
             plan.places or {}, specs[0].name,
             conf.start_deadline_s, "fleet.start_deadline_s=", gpu=gpu,
         )  # fmt: skip
         super().__init__(specs, conf, plan, gpu=gpu)
+        self._said += said
         # A keeper that died could not say in what state its engines are.
         running = await asyncio.to_thread(applications)
         await asyncio.to_thread(stop, [name for name in running if name.startswith(prefix(app))])

@@ -7,17 +7,31 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from raybench.config import FleetConf
 from raybench.errors import Problem
 from raybench.fleet import embedded, remote_options, simulated, vllm_options
-from raybench.fleet.devices import GIB, build_problems, elsewhere, gpus, memory_gib, on_gpu
+from raybench.fleet.devices import (
+    GIB,
+    build,
+    build_problems,
+    elsewhere,
+    gpus,
+    memory_gib,
+    on_gpu,
+)
+from raybench.fleet.gpus import start_problems
 from raybench.paths import expanded
-from raybench.types import EngineKind, ModelSpec
+from raybench.types import EngineKind, ModelSpec, Replicas
 
 CPU_KV_CACHE_GIB = 1.0
 _WEIGHTS = (".safetensors", ".bin", ".pt", ".pth")
+_GPU_DEGREES = (
+    "tensor_parallel_size",
+    "pipeline_parallel_size",
+    "prefill_context_parallel_size",
+)
 RUNTIME_GIB = 1.0
 """What a vLLM process takes on the CPU beside weights and KV cache (measured: 0.8 to 1.1)."""
 
@@ -32,6 +46,9 @@ class EngineSpec:
     revision: str | None
     options: Mapping[str, Any]
     models: tuple[ModelSpec, ...]
+    replicas: Replicas | None = None
+    """What its models ask for: `auto` if one does, else the largest number; None leaves it to
+    `fleet.replicas`."""
 
     @property
     def called(self) -> str:
@@ -62,9 +79,51 @@ def group_engines(models: Sequence[ModelSpec]) -> tuple[EngineSpec, ...]:
             revision=members[0].revision,
             options=members[0].options if members[0].engine != "simulated" else {},
             models=tuple(members),
+            replicas=_replicas_of(members),
         )
         for key, members in groups.items()
     )
+
+
+def _replicas_of(models: Sequence[ModelSpec]) -> Replicas | None:
+    """Return how many replicas the models of one engine ask for together."""
+    asked = [model.replicas for model in models if model.replicas is not None]
+    return "auto" if "auto" in asked else max((it for it in asked if it != "auto"), default=None)
+
+
+def replica_counts(
+    engines: Sequence[EngineSpec], fleet: FleetConf, free_gpus: int
+) -> dict[str, int]:
+    """Return how many replicas each engine is to have, by its name.
+
+    free_gpus: GPUs that are free before any engine has started; 0 where engines run on CPUs, or
+    where nobody knows. What is left of them once each engine has one replica is dealt round robin,
+    to an engine with a number until it has that many.
+    """
+    asked = {engine.name: asked_replicas(engine, fleet) for engine in engines}
+    if not free_gpus:
+        return {name: 1 if number == "auto" else number for name, number in asked.items()}
+    counts = dict.fromkeys(asked, 1)
+    growing = [engine for engine in engines if engine.kind == "vllm"]
+    left = free_gpus - sum(map(gpus_of, growing))
+    while growing:
+        growing = [
+            engine
+            for engine in growing
+            if counts[engine.name] != asked[engine.name] and gpus_of(engine) <= left
+        ]
+        for engine in growing:
+            if gpus_of(engine) <= left:
+                counts[engine.name] += 1
+                left -= gpus_of(engine)
+    return counts
+
+
+def asked_replicas(engine: EngineSpec, fleet: FleetConf) -> Replicas:
+    """Return how many replicas are asked for; engines that are not hosted have one."""
+    if engine.kind != "vllm":
+        return 1
+    return engine.replicas or cast("Replicas", fleet.replicas)
 
 
 def _source(model: ModelSpec) -> str:
@@ -83,6 +142,9 @@ def problems(models: Sequence[ModelSpec], fleet: FleetConf) -> Iterator[Problem]
         yield from build_problems(fleet)
         if on_gpu(fleet):
             yield from gpu_problems(hosted, len(gpus()))
+            if gpus() and build() == "gpu":
+                for problem in start_problems([engine.options for engine in hosted]):
+                    yield problem.prefixed("fleet: ")
         else:
             yield from _memory_problems(hosted, fleet)
 
@@ -108,11 +170,13 @@ def gpu_problems(engines: Sequence[EngineSpec], there: int) -> Iterator[Problem]
 
 
 def gpus_of(engine: EngineSpec) -> int:
-    """Return how many GPUs an engine takes."""
+    """Return how many GPUs one replica of an engine takes, as vLLM's ParallelConfig counts them."""
+    # decode_context_parallel_size and enable_expert_parallel divide the same GPUs.
     return math.prod(
         degree
-        for name in ("tensor_parallel_size", "pipeline_parallel_size")
-        if isinstance(degree := engine.options.get(name, 1), int)  # vLLM refuses the rest
+        for name in _GPU_DEGREES
+        # vLLM refuses the rest.
+        if isinstance(degree := engine.options.get(name, 1), int) and degree > 0
     )
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from raybench.config import FleetConf
@@ -10,17 +10,17 @@ from raybench.errors import Problem, RunFailed
 from raybench.fleet import embedded
 from raybench.fleet.account import Account
 from raybench.fleet.attendance import reserve
-from raybench.fleet.cluster import here, nodes, serving
+from raybench.fleet.cluster import here, leave_out, nodes, serving
 from raybench.fleet.devices import elsewhere
 from raybench.fleet.engines import EngineSpec
+from raybench.fleet.hosted import HostedEngine
 from raybench.fleet.hub import sizes
-from raybench.fleet.keeper import Keeper, Status, handle, stop
+from raybench.fleet.keeper import Keeper, Status, stop
 from raybench.fleet.leases import Leases
-from raybench.fleet.places import Layout, layout
-from raybench.fleet.reasons import last_line, mended
-from raybench.fleet.streams import Placed, unbroken
+from raybench.fleet.places import Layout
+from raybench.fleet.reasons import last_line
+from raybench.fleet.replicas import by_engine, replicated
 from raybench.fleet.turns import State
-from raybench.types import Completion, ModelSpec, Request
 
 if TYPE_CHECKING:
     from raybench.fleet.client import Engine, Say, Up
@@ -28,83 +28,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _POLL_S = 0.5
-_RETRY_WAIT_S = 5.0
 _STOP_S = 120.0
 _COMING = (State.WANTED, State.ARRIVING)
-
-
-class HostedEngine:
-    """A Serve deployment of one engine; a batch is one call, under one lease."""
-
-    def __init__(self, name: str, leases: Leases, conf: FleetConf) -> None:
-        self._name = name
-        self._leases = leases
-        self._conf = conf
-
-    async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
-        """Send the batch; where the replica dies under it, send it to the one that follows."""
-        patience, reason = self._patience(requests), ""
-        for attempt in range(self._conf.attempts):
-            if attempt:
-                await asyncio.sleep(_RETRY_WAIT_S)
-            # A lease for each: what follows may be on another node, and others may come before it.
-            async with self._turn(model, len(requests)) as refusal:
-                if refusal:
-                    reason = refusal
-                    break
-                try:
-                    async with asyncio.timeout(patience):
-                        return list(await handle(self._name).complete.remote(list(requests)))
-                except Exception as error:  # whatever the engine died of is data here
-                    reason = self._told(error, patience)
-        return [Completion.failed(reason) for _ in requests]
-
-    async def stream(self, model: ModelSpec, requests: Sequence[Request]) -> AsyncGenerator[Placed]:
-        """Stream the batch; where the replica dies under it, send the rest to the next one."""
-        patience = self._patience(requests)
-        replies = unbroken(
-            self._stream_once,
-            requests,
-            turn=lambda work: self._turn(model, work),
-            attempts=self._conf.attempts,
-            wait_s=_RETRY_WAIT_S,
-            deadline_s=patience,
-            told=lambda error: self._told(error, patience),
-        )
-        async with contextlib.aclosing(replies):
-            async for placed in replies:
-                yield placed
-
-    @contextlib.asynccontextmanager
-    async def _turn(self, model: ModelSpec, work: int) -> AsyncIterator[str]:
-        """Wait for the engine's turn and keep it awake; yields '', or why it will not come."""
-        async with contextlib.AsyncExitStack() as stack:
-            try:
-                lease = self._leases.hold(self._name, work, model.name)
-                refusal = await stack.enter_async_context(lease)
-            except Exception as error:  # the keeper's end is data too
-                refusal = self._told(error, 0.0)
-            yield refusal
-
-    def _patience(self, requests: Sequence[Request]) -> float:
-        """Return how long a reply is waited for: in the queue, and while the model may work."""
-        longest = max((it.deadline_s or 0.0 for it in requests), default=0.0)
-        return self._conf.reply_deadline_s + longest
-
-    async def _stream_once(self, requests: list[Request]) -> AsyncGenerator[Placed]:
-        call = handle(self._name).options(stream=True).stream.remote(requests)
-        try:
-            async for placed in call:
-                yield placed
-        except (GeneratorExit, asyncio.CancelledError):
-            call.cancel()  # nobody listens any more: the engine need not go on
-            raise
-
-    def _told(self, error: Exception, patience: float) -> str:
-        if isinstance(error, TimeoutError):
-            return f"engine {self._name}: no reply within {patience:g} s"
-        reason = last_line(str(error)) or type(error).__name__
-        return f"engine {self._name}: {mended(reason)}"
+_FURTHEST_FIRST = (
+    State.AWAKE,
+    State.ARRIVING,
+    State.WANTED,
+    State.LEAVING,
+    State.ASLEEP,
+    State.COLD,
+    State.FAILED,
+)
 
 
 @contextlib.asynccontextmanager
@@ -120,19 +54,29 @@ async def host(
         say("preparing the embedded model (once)")
         await asyncio.to_thread(embedded.prepare)
     async with serving(conf, say) as gpu:
-        plan = layout(specs, nodes(conf, gpu=gpu), conf, gpu=gpu, sizes=await sizes(specs))
-        keeper = await keep(specs, conf, plan, gpu=gpu)
+        there = nodes(conf, gpu=gpu)
+        conf = leave_out(conf, there, say)
+        replicas, plan = replicated(specs, there, conf, gpu=gpu, sizes=await sizes(specs))
+        keeper = await keep(replicas, conf, plan, gpu=gpu)
+        names = [spec.name for spec in replicas]
 
         told: list[str] = []
+        lacking: set[str] = set()
 
         def tell(status: Status) -> None:
             for text in status.said[len(told) :]:
                 told.append(text)
                 say(text)
+            for of_engine in by_engine(status.states).values():
+                failed = {*of_engine} & status.failures.keys()
+                if len(failed) < len(of_engine):
+                    for name in sorted(failed - lacking):
+                        say(f"{status.failures[name]}; its other replicas go on")
+                    lacking.update(failed)
             _note(account, specs, status)
 
         async def first() -> None:
-            await up(keeper, specs, say, device="GPU" if gpu else "CPU")
+            await up(keeper, names, say, device="GPU" if gpu else "CPU")
             tell(await keeper.status.remote())
 
         try:
@@ -144,7 +88,7 @@ async def host(
             say("stopping the engines")
             if elsewhere(conf):
                 # Somebody else's cluster: take down what is ours and nothing more.
-                await take_down(keeper, [spec.name for spec in specs], say)
+                await take_down(keeper, names, say)
 
 
 @contextlib.asynccontextmanager
@@ -153,11 +97,17 @@ async def connect(
 ) -> AsyncIterator[Mapping[str, "Engine"]]:
     """Hand out the engines of a keeper in this process, which need not be the one that has them."""
     leases = Leases(keeper)
+    replicas: Mapping[str, Sequence[str]] = await keeper.replicas.remote()
+    engines = {
+        spec.name: HostedEngine(spec.name, leases, conf, replicas[spec.name]) for spec in specs
+    }
     watch = asyncio.create_task(leases.watch(tell))
     try:
-        yield {spec.name: HostedEngine(spec.name, leases, conf) for spec in specs}
+        yield engines
     finally:
         watch.cancel()
+        for engine in engines.values():
+            await engine.close()
 
 
 async def keep(
@@ -199,22 +149,22 @@ def _telling_of_its_death() -> Iterator[None]:
         ) from error
 
 
-async def up(keeper: Any, specs: Sequence[EngineSpec], say: "Say", *, device: str) -> None:
+async def up(keeper: Any, names: Sequence[str], say: "Say", *, device: str) -> None:
     """Wait until what is loaded first is up, or has failed; raise where nothing comes up."""
     first: set[str] | None = None
     while True:
         with _telling_of_its_death():
             status: Status = await keeper.status.remote()
-        failures = [status.failures[spec.name] for spec in specs if spec.name in status.failures]
-        if len(failures) == len(specs):
+        failures = [status.failures[name] for name in names if name in status.failures]
+        if len(failures) == len(names):
             raise RunFailed(Problem("engine.start", "; ".join(failures)))
         # Others may follow before these were looked at again: work is there already.
         coming = {name for name, state in status.states.items() if state in _COMING}
         if first is None and coming:
-            some = len(coming) < len(specs)
+            some = len(coming) < len(names)
             say(
-                f"starting {len(coming)}{f' of {len(specs)}' * some} vLLM engine"
-                f"{'s' * (len(specs) > 1)} on the {device}{', where they take turns' * some}"
+                f"starting {len(coming)}{f' of {len(names)}' * some} vLLM engine"
+                f"{'s' * (len(names) > 1)} on the {device}{', where they take turns' * some}"
             )
         first = coming if first is None else first & coming
         if not first:
@@ -236,22 +186,35 @@ async def take_down(keeper: Any, names: Sequence[str], say: "Say") -> None:
 
 
 def _note(account: Account, specs: Sequence[EngineSpec], status: Status) -> None:
-    """Keep in the account what the keeper tells."""
+    """Keep in the account what the keeper tells.
 
-    def of(by_engine: Mapping[str, T]) -> dict[str, T]:
+    An engine is as far as the furthest of its replicas, and has failed when all of them have.
+    """
+    engines = by_engine([*status.states])
+    furthest = {
+        name: min((status.states[it] for it in replicas), key=_FURTHEST_FIRST.index)
+        for name, replicas in engines.items()
+    }
+    failures = {
+        name: status.failures[replicas[0]]
+        for name, replicas in engines.items()
+        if {*replicas} <= status.failures.keys()
+    }
+
+    def of(known: Mapping[str, T]) -> dict[str, T]:
         """Return what is known of engines, by the models that they serve."""
         return {
-            model.name: by_engine[spec.name]
+            model.name: known[spec.name]
             for spec in specs
             for model in spec.models
-            if spec.name in by_engine
+            if spec.name in known
         }
 
-    states = of(status.states)
+    states = of(furthest)
     account.note(
         status.swaps,
         [name for name, state in states.items() if state in _COMING],
-        of(status.failures),
+        of(failures),
         states={name: state.value for name, state in states.items()},
         queued=status.queued,
         running=status.running,

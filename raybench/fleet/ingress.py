@@ -6,8 +6,9 @@ Imported only where ray and vllm are wanted (endpoint.py, serving.py, and the re
 import asyncio
 import hmac
 import os
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 from fastapi import Depends, Request
@@ -94,6 +95,10 @@ class Ingress(OpenAiIngress):
             {spec.name: handle(spec.name) for spec in specs},
             {spec.name: _card(spec.name) for spec in specs},
         )
+        self._keeper = keeper
+        self._replicas: dict[str, Sequence[str]] = {}
+        self._outstanding: Counter[str] = Counter()
+        """Requests that this front has with each replica."""
         self._leases = Leases(keeper)
         self._watch = asyncio.get_running_loop().create_task(self._leases.watch(_heard))
 
@@ -110,20 +115,35 @@ class Ingress(OpenAiIngress):
     ) -> AsyncGenerator[Any]:
         model, engine = self._door(body.model)
         asked = {name: getattr(body, name) for name in body.model_fields_set}
-        body = body.model_copy(update=filled(model, engine, asked))
-        async with self._leases.hold(engine, 1) as refusal:
+        async with self._replica(engine) as replica, self._leases.hold(replica, 1) as refusal:
             if refusal:
                 raise _unavailable(refusal)
+            body = body.model_copy(update=filled(model, replica, asked))
             replies = super()._get_response(
                 body=body, call_method=call_method, raw_request=raw_request
             )
             try:
                 async with aclosing(replies):
                     async for reply in replies:
-                        yield renamed(reply, engine, model.name)
+                        yield renamed(reply, replica, model.name)
             except (RayActorError, RayServeException) as error:
                 reason = last_line(str(error)) or type(error).__name__
                 raise _unavailable(f"engine {engine}: {reason}") from error
+
+    @asynccontextmanager
+    async def _replica(self, engine: str) -> AsyncIterator[str]:
+        """Choose the replica of an engine that has the fewest requests of this front."""
+        if engine not in self._replicas:
+            for name, replicas in (await self._keeper.replicas.remote()).items():
+                self._replicas[name] = replicas
+                for replica in replicas:  # Ray's ingress takes no more handles once it is made
+                    self._default_serve_handles.setdefault(replica, handle(replica))
+        replica = min(self._replicas[engine], key=self._outstanding.__getitem__)
+        self._outstanding[replica] += 1
+        try:
+            yield replica
+        finally:
+            self._outstanding[replica] -= 1
 
     def _door(self, name: str | None) -> tuple[ModelSpec, str]:
         if not name and len(self._doors) == 1:

@@ -23,6 +23,7 @@ from raybench.fleet.deployment import application, deployed_as
 from raybench.fleet.engines import EngineSpec
 from raybench.fleet.llm_config import Place, llm_config
 from raybench.fleet.places import Layout
+from raybench.fleet.replicas import by_engine
 from raybench.fleet.residency import Residency
 from raybench.fleet.serve_calls import applications, deploy
 from raybench.fleet.swaps import Swaps
@@ -153,6 +154,10 @@ class Keeper:
             self._take_back(lease)
         else:
             self._early.add(lease)
+
+    async def replicas(self) -> Mapping[str, Sequence[str]]:
+        """Return the names of the replicas of each engine."""
+        return by_engine(self._specs)
 
     async def alive(self, client: str) -> Status:
         """Note that a client is there; tell it how things stand."""
@@ -341,9 +346,9 @@ class Keeper:
         """Name an engine as people know it: by its models."""
         return f"the engine of {self._specs[name].called}"
 
-    def _place(self, name: str) -> Place | None:
+    def _place(self, name: str) -> Place:
         if self._nodes is None:
-            return None
+            return Place()
         devices = self._devices[name]
         places = [self._nodes.places[device] for device in devices]
         if not self._gpu:

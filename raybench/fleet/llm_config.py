@@ -1,6 +1,7 @@
 """What `ray.serve.llm` is told of an engine: vLLM's arguments, its environment, its place."""
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,22 +25,32 @@ _CONSTRAINED = {"backend": "guidance", "disable_any_whitespace": True}
 # vLLM's parser of gpt-oss turns a constraint into a structural tag, which guidance cannot read.
 _HARMONY = "openai_gptoss"
 _HARMONY_CONSTRAINED = {**_CONSTRAINED, "backend": "xgrammar"}
+_NODE_ID = "ray.io/node-id"
+"""Ray's label for the id of a node."""
+# An engine that binds itself to its CPUs or GPUs: Ray's count of them would only keep it from being
+# placed beside others. (Kind 'cpu' means just that: workers are processes of the replica's own, and
+# no GPU is asked of Ray.)
+_UNCOUNTED = {
+    "accelerator_config": {"kind": "cpu"},
+    "placement_group_config": {"bundles": [{"CPU": 0.01}]},
+}
 _NOTHING_TO_FETCH = {"callback_class": "raybench.fleet.replica.NothingToFetch"}
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an engine is put that shares its devices with others, instead of where Ray likes."""
+    """Where an engine is put."""
 
     node: str = ""
-    """A node's address; '' leaves that to Ray."""
+    """The id of a node; '' leaves the node and the GPUs to Ray."""
     gpus: tuple[str, ...] = ()
+    """Which GPUs of the node it takes, where it shares them with others."""
     share: float | None = None
     """Share of each GPU's memory that it may take."""
 
 
 def llm_config(
-    spec: EngineSpec, conf: FleetConf, *, gpu: bool, place: Place | None = None
+    spec: EngineSpec, conf: FleetConf, *, gpu: bool, place: Place = Place()
 ) -> dict[str, Any]:
     """Return what `ray.serve.llm.LLMConfig` is given for this engine."""
     source = embedded.prepare() if spec.weights == embedded.NAME else spec.weights
@@ -55,18 +66,25 @@ def llm_config(
     if gpu:
         arguments |= {
             "max_model_len": conf.max_model_len,
-            "gpu_memory_utilization": (place and place.share) or conf.memory_share,
-            "enable_sleep_mode": True if place else None,
+            "gpu_memory_utilization": place.share or conf.memory_share,
+            "enable_sleep_mode": True if place.gpus else None,
         }
     else:
         arguments |= _cpu_arguments(source, spec, conf)
     arguments = {name: value for name, value in arguments.items() if value is not None}
     arguments |= vllm_options.arguments(spec.options)
     silent = arguments.get("disable_log_stats", not conf.engine_metrics)
-    environment = {"VLLM_NO_USAGE_STATS": "1"}
+    environment = {
+        "VLLM_NO_USAGE_STATS": "1",
+        # Ray's own limit is an hour, whatever ours is.
+        "RAYLLM_ENGINE_START_TIMEOUT_S": str(math.ceil(conf.start_deadline_s)),
+    }
+    if gpu:
+        # GPUs are numbered as NVML numbers them, which CUDA does only when it is asked to.
+        environment["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
     if local:
         environment["HF_HUB_OFFLINE"] = "1"
-    if place and place.gpus:
+    if place.gpus:
         # Ray gives engines GPUs of their own. Those that take turns are told theirs instead, and
         # Ray neither counts these (host.py keeps them from others) nor hides them.
         environment["CUDA_VISIBLE_DEVICES"] = ",".join(place.gpus)
@@ -84,33 +102,19 @@ def llm_config(
             "max_constructor_retry_count": 2,
             "max_ongoing_requests": 10_000,  # the engine queues and batches, not Serve
             "ray_actor_options": {"num_cpus": 0},
-            # Of all its bundles. Where we say which node, it is one of those already.
-            **(
-                {"placement_group_bundle_label_selector": [labels.for_ray(conf.nodes)]}
-                if conf.nodes
-                else {}
-            ),
+            **_on_nodes(conf, place),
             "graceful_shutdown_timeout_s": _STOP_S,
         },
-        **({} if gpu and not place else _uncounted(place)),
+        **({} if gpu and not place.gpus else _UNCOUNTED),
         # Weights in a bucket (s3://…) are Ray's to copy; all others are here or on the hub.
         **({} if "://" in source else {"callback_config": _NOTHING_TO_FETCH}),
     }
 
 
-def _uncounted(place: Place | None) -> dict[str, Any]:
-    """Return the placement of an engine that binds itself to its CPUs or GPUs.
-
-    Ray's count of them would only keep it from being placed beside others. (Its kind 'cpu' means
-    just that: workers are processes of the replica's own, and no GPU is asked of Ray.)
-    """
-    bundle = {"CPU": 0.01}
-    if place and place.node:
-        bundle[f"node:{place.node}"] = 0.001
-    return {
-        "accelerator_config": {"kind": "cpu"},
-        "placement_group_config": {"bundles": [bundle]},
-    }
+def _on_nodes(conf: FleetConf, place: Place) -> dict[str, Any]:
+    """Return on which nodes all bundles of an engine must lie."""
+    on = {_NODE_ID: place.node} if place.node else labels.for_ray(conf.nodes)
+    return {"placement_group_bundle_label_selector": [on]} if on else {}
 
 
 def _cpu_arguments(source: str, spec: EngineSpec, conf: FleetConf) -> dict[str, Any]:

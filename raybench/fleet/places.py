@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from raybench.config import FleetConf
+from raybench.errors import Problem
 from raybench.fleet.devices import elsewhere, gpus, memory_gib, on_gpu
 from raybench.fleet.engines import EngineSpec, cpu_gib, gpus_of, of_hub, weights_gib
 from raybench.fleet.residency import Residency
@@ -20,10 +21,13 @@ _ANY_GIB = 80.0
 class Node:
     """A machine of the cluster."""
 
-    address: str
+    id: str
+    """Ray's: several raylets of one machine share an address."""
     memory_gib: float
     gpus_gib: Mapping[str, float] = field(default_factory=dict)
     """Memory of each of its GPUs, by the id that CUDA_VISIBLE_DEVICES takes."""
+    problems: tuple[Problem, ...] = ()
+    """What keeps engines from starting on its GPUs, which are then not among those above."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +89,10 @@ def devices_of(
     devices = []
     for node in nodes:
         for ident, gib in (node.gpus_gib if gpu else {"": node.memory_gib}).items():
-            name = f"{node.address}/{'gpu' if gpu else 'cpu'}{ident}"
-            places[name] = (node.address, ident)
+            name = f"{node.id}/{'gpu' if gpu else 'cpu'}{ident}"
+            places[name] = (node.id, ident)
             # On CPUs with fleet.slots set, engines are counted instead of weighed.
-            devices.append(Device(name, gib if gpu else conf.slots or gib, node.address))
+            devices.append(Device(name, gib if gpu else conf.slots or gib, node.id))
     return tuple(devices), places
 
 

@@ -8,13 +8,16 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
 
 from raybench.config import FleetConf
 from raybench.errors import Problem
 from raybench.fleet.engines import group_engines
-from raybench.fleet.remote import RemoteEngine
 from raybench.statements import Statement
 from raybench.types import ModelSpec
+
+if TYPE_CHECKING:
+    from raybench.fleet.remote import RemoteEngine
 
 _WITHIN_S = 30.0
 """An endpoint that needs longer to answer may be loading its model: the run continues."""
@@ -46,6 +49,8 @@ class Preflight:
             if place not in self._problems:
                 new.setdefault(place, model)
         if new:
+            from raybench.fleet.remote import RemoteEngine  # its import takes a while
+
             say(_asking(len(new)))
             async with AsyncExitStack() as stack:
                 engines = {}
@@ -62,7 +67,7 @@ class Preflight:
         return {name: problem for name, problem in found if problem is not None}
 
 
-async def _ask(engine: RemoteEngine, model: ModelSpec) -> Problem | None:
+async def _ask(engine: "RemoteEngine", model: ModelSpec) -> Problem | None:
     try:
         async with asyncio.timeout(_WITHIN_S):
             return await engine.refusal(model)

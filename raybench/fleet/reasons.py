@@ -111,6 +111,11 @@ _MENDS = {
     "than the derived max_model_len": "Lower the model's options.max_model_len, or leave it out",
     "Error while deserializing header": "A file of the weights is damaged or cut short: download "
     "them again",
+    # What needs nvcc and shows only now: gpus.py.
+    "nvcc": "Install the CUDA toolkit and set CUDA_HOME to its folder, or choose kernels that need "
+    "no nvcc: options.attention_backend (FLASH_ATTN, TRITON_ATTN), options.moe_backend (triton)",
+    "DeepGEMM backend is unavailable": "Install the CUDA toolkit, whose nvcc compiles DeepGEMM, "
+    "and set CUDA_HOME to its folder",
     "trust_remote_code": "The model brings code of its own: options.trust_remote_code=true runs "
     "it, if you trust it",
 }

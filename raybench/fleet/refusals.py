@@ -9,8 +9,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-import httpx
-
 from raybench.errors import Code, Problem, closest
 from raybench.fleet.remote_options import key_variable
 from raybench.fleet.remote_replies import MISSING_KEY, Failure
@@ -119,6 +117,8 @@ def _fix(kind: Kind, weights: str, url: str, variable: str | None, names: Sequen
     if kind == "connection":
         return "start the server, or correct options.base_url"
     if kind == "path":
+        import httpx
+
         versioned = f", perhaps to {url.rstrip('/')}/v1"
         return f"correct options.base_url{versioned * (not httpx.URL(url).path.strip('/'))}"
     names = [name for name in names if name != weights]

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import math
-import re
 import secrets
 import sys
 import time
@@ -71,12 +70,6 @@ _LONGEST_REASON, _LONGEST_REMARK = 500, 100
 # as well come from a gateway with nobody behind it.
 _AT_WORK = {400, 413, 422, TOO_MANY}
 _WORD_TOKENS = 16
-
-
-def may_pass(reason: str) -> bool:
-    """Tell whether what kept a reply away may pass, though somebody is there: too many requests."""
-    status = re.match(r"HTTP (\d+)", reason)
-    return int(status[1]) in RETRIED if status else reason.startswith(NO_REPLY_WITHIN)
 
 
 class RemoteEngine:

@@ -4,13 +4,14 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
-
-import httpx
 
 from raybench.errors import Problem, did_you_mean
 from raybench.types import ModelSpec
+
+if TYPE_CHECKING:  # runs without endpoints have no use for httpx, which takes a while to import
+    import httpx
 
 LIMITS = {"max_tokens", "max_completion_tokens"}
 """What the fields that limit a reply are called."""
@@ -57,7 +58,7 @@ def problems(where: str, options: Mapping[str, Any]) -> Iterator[Problem]:
             given=url,
             fix="give the endpoint's address, for example http://127.0.0.1:8000/v1",
         )
-    elif httpx.URL(url).path.rstrip("/").endswith("/chat/completions"):
+    elif _parsed(url).path.rstrip("/").endswith("/chat/completions"):
         yield Problem(
             "setting.format",
             f"{where}: options.base_url is '{url}'",
@@ -150,10 +151,18 @@ def key_problems(models: Iterable[ModelSpec]) -> Iterator[Problem]:
         )
 
 
+def _parsed(url: str) -> "httpx.URL":
+    import httpx
+
+    return httpx.URL(url)
+
+
 def _is_address(url: str) -> bool:
+    from httpx import InvalidURL
+
     try:
-        parsed = httpx.URL(url)
-    except httpx.InvalidURL:
+        parsed = _parsed(url)
+    except InvalidURL:
         return False
     return parsed.scheme in ("http", "https") and bool(parsed.host) and (parsed.port or 1) < 2**16
 
@@ -165,7 +174,7 @@ def key_variable(options: Mapping[str, Any]) -> str | None:
     """
     variable = options.get("api_key_env")
     address = str(options.get("base_url") or "")
-    if not variable and _is_address(address) and httpx.URL(address).host == _OPENAI:
+    if address and not variable and _is_address(address) and _parsed(address).host == _OPENAI:
         variable = _OPENAI_KEY
     return str(variable) if variable else None
 

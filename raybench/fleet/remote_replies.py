@@ -1,16 +1,18 @@
 """What an endpoint has replied: a completion, or why there is none."""
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import httpx
+from typing import TYPE_CHECKING, Any
 
 from raybench.fleet.chat import answered, turned_down
 from raybench.fleet.token_wordings import TokenRefusal, token_refusal
 from raybench.types import Completion, Finish, Retries
+
+if TYPE_CHECKING:
+    import httpx
 
 BROKEN_OFF = "the endpoint broke the reply off"
 NO_COMPLETION = "the endpoint's reply is not a chat completion"
@@ -132,7 +134,7 @@ def too_many_tokens(status: int, words: str, finish: Finish | None) -> TokenRefu
     return token_refusal(words) or (TokenRefusal("sum") if finish == "overflow" else None)
 
 
-def told_by(response: httpx.Response) -> Any:
+def told_by(response: "httpx.Response") -> Any:
     """Return what a response says, as JSON where it is that."""
     try:
         return json.loads(response.content, parse_int=_number)
@@ -145,13 +147,19 @@ def _number(digits: str) -> int | float:
     return int(digits) if len(digits) <= _LONGEST_NUMBER else float(digits)
 
 
-def status_of(response: httpx.Response, told: Any) -> int:
+def status_of(response: "httpx.Response", told: Any) -> int:
     """Return the status of an error, which some gateways send as a success."""
     if response.is_success and isinstance(error := _error(told).get("error"), Mapping):
         code = error.get("code")
         if isinstance(code, int) and 400 <= code < 600:
             return code
     return response.status_code
+
+
+def may_pass(reason: str) -> bool:
+    """Tell whether what kept a reply away may pass, though somebody is there: too many requests."""
+    status = re.match(r"HTTP (\d+)", reason)
+    return int(status[1]) in RETRIED if status else reason.startswith(NO_REPLY_WITHIN)
 
 
 def is_error(told: Any) -> bool:

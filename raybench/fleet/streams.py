@@ -15,14 +15,62 @@ STREAM_ENDED = "the stream ended before its time"
 
 async def as_finished(works: Iterable[Coroutine[Any, Any, T]]) -> AsyncGenerator[tuple[int, T]]:
     """Yield each result with its place, as they finish; closing the stream stops the rest."""
+    async with aclosing(in_groups(works)) as groups:
+        async for group in groups:
+            for placed in group:
+                yield placed
+
+
+async def in_groups(works: Iterable[Coroutine[Any, Any, T]]) -> AsyncGenerator[list[tuple[int, T]]]:
+    """Yield the results with their places, those together that finish together."""
+    finished: asyncio.Queue[asyncio.Task[tuple[int, T]]] = asyncio.Queue()
 
     async def placed(place: int, work: Coroutine[Any, Any, T]) -> tuple[int, T]:
         return place, await work
 
     tasks = [asyncio.create_task(placed(place, work)) for place, work in enumerate(works)]
+    for task in tasks:
+        task.add_done_callback(finished.put_nowait)
+    left = len(tasks)
     try:
-        for finished in asyncio.as_completed(tasks):
-            yield await finished
+        while left:
+            group = [(await finished.get()).result()]
+            while not finished.empty():
+                group.append(finished.get_nowait().result())
+            left -= len(group)
+            yield group
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def merged(streams: Sequence[AsyncGenerator[T]]) -> AsyncGenerator[T]:
+    """Yield what any of these streams yields, as it comes; closing it closes them all."""
+    if len(streams) == 1:
+        async with aclosing(streams[0]) as only:
+            async for item in only:
+                yield item
+        return
+    items: asyncio.Queue[tuple[T] | asyncio.Task[None]] = asyncio.Queue()
+
+    async def read(stream: AsyncGenerator[T]) -> None:
+        async with aclosing(stream):
+            async for item in stream:
+                items.put_nowait((item,))
+
+    tasks = [asyncio.create_task(read(stream)) for stream in streams]
+    for task in tasks:
+        task.add_done_callback(items.put_nowait)
+    left = len(tasks)
+    try:
+        while left:
+            found = await items.get()
+            if isinstance(found, asyncio.Task):
+                left -= 1
+                found.result()
+            else:
+                yield found[0]
     finally:
         for task in tasks:
             task.cancel()

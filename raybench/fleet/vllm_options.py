@@ -13,12 +13,21 @@ from raybench.paths import expanded
 
 
 def problems(where: str, options: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield options that vLLM does not know, and what is wrong with how they let a model chat.
+    """Yield options that vLLM does not know, that raybench decides, or that break chatting.
 
-    Other values are vLLM's to judge, when it starts.
+    vLLM judges all other values when it starts.
     """
     names = _arguments()
     for name in options:
+        if name.startswith(_DATA_PARALLEL) or name in _DECIDED:
+            reason, fix = _DECIDED.get(name, _COPIES)
+            yield Problem(
+                "setting.conflict",
+                f"{where}: options.{name} is {options[name]}, but {reason}",
+                setting=f"roster.models[].options.{name}",
+                given=options[name],
+                fix=fix,
+            )
         if names and name not in names | _OURS:
             # Of some three hundred, the nearest is of use, and the list of all is not.
             near = get_close_matches(name, names, 1)
@@ -104,6 +113,24 @@ def _template_problems(where: str, template: Any) -> Iterator[Problem]:
 
 
 _OURS = {"chat_template_kwargs"}
+_DATA_PARALLEL = "data_parallel_"
+_COPIES = (
+    "raybench starts every copy of an engine by itself, to place, stop and restart it alone",
+    "leave it out, and give the model replicas: N",
+)
+_NODES = (
+    "raybench decides on which nodes an engine runs",
+    "leave it out. replicas: N of the model makes copies, also on other nodes",
+)
+_DECIDED = {
+    "nnodes": _NODES,
+    "node_rank": _NODES,
+    "distributed_executor_backend": (
+        "raybench decides it by where an engine's GPUs are",
+        _NODES[1],
+    ),
+}
+"""Options that no roster may set, each with the reason and the fix."""
 _ARGUMENTS = {
     "engine/arg_utils.py": ("EngineArgs", "AsyncEngineArgs"),
     "entrypoints/launchers/cli_args.py": ("BaseFrontendArgs", "FrontendArgs"),

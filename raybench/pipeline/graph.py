@@ -211,6 +211,7 @@ def _dataset(work: Work, link: Link) -> Any:
     import pyarrow as pa
     import ray
     from ray.data import ActorPoolStrategy
+    from ray.data.read_api import from_blocks
 
     _settle()
     cpus = int(ray.cluster_resources().get("CPU", 1))
@@ -233,7 +234,8 @@ def _dataset(work: Work, link: Link) -> Any:
     few = units < _UNITS_EACH  # which are not worth a process for each stage
     if few and _bytes(work.jobs) < _FEW_BYTES:
         blocks = [pa.table(prompted([job], work.asking, done, said)) for job in work.jobs]
-        graph = ray.data.from_arrow(blocks)
+        # `from_arrow` starts a worker per processor to read the schemas of what is in memory here.
+        graph = from_blocks(blocks)
     else:
         jobs = [{JOB: json.dumps(asdict(job))} for job in work.jobs]
         graph = ray.data.from_items(jobs, override_num_blocks=len(jobs)).map_batches(

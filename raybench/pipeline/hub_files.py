@@ -28,7 +28,7 @@ def fetch(source: Source, file: str) -> Path:
     from huggingface_hub import errors
 
     try:
-        with _quiet():
+        with quiet():
             return _cached(source, file) or _downloaded(source, file)
     except errors.GatedRepoError as error:
         raise ConfigurationError(_closed(source)) from error
@@ -118,7 +118,7 @@ def _final(error: Exception) -> bool:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Keep the library's own remarks off the terminal: what matters of them, our errors say."""
     from huggingface_hub.utils import logging
 

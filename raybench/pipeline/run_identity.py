@@ -20,8 +20,10 @@ _VOLATILE = (
     "tracking",
     "games.patience_s",
     "fleet.endpoint_pause_s",
+    "fleet.replicas",
 )
 """Settings that change how a run is invoked and who is told of it, not what it does."""
+_MODELS = ("roster.models", "roster.judges")
 _PLAYERS, _DATASET = "optimise_players.folder", "hle_screen.dataset"
 _PLACES = {_PLAYERS: "runs/compiled_players", _DATASET: "runs/hle_rolling"}
 """Settings that name a place of files, and where it is by default.
@@ -136,9 +138,25 @@ def former() -> dict[str, dict[str, Any]]:
 
 def _stable(config: Mapping[str, Any], without: Sequence[str]) -> dict[str, Any]:
     left_out = (*_VOLATILE, *without, *_without_effect(config))
-    stable = {key: value for key, value in leaves(config) if not _among(key, left_out)}
+    stable = {
+        key: without_replicas(value) if key in _MODELS else value
+        for key, value in leaves(config)
+        if not _among(key, left_out)
+    }
     idle = {it: before for it, before in _DEFAULTED.items() if it in stable and _idle(it, config)}
     return stable | idle
+
+
+def without_replicas(models: Any) -> Any:
+    """Return a roster's list of models without what no reply depends on: how many replicas."""
+    if not isinstance(models, list):
+        return models
+    return [
+        {name: value for name, value in model.items() if name != "replicas"}
+        if isinstance(model, Mapping)
+        else model
+        for model in models
+    ]
 
 
 def _idle(setting: str, config: Mapping[str, Any]) -> bool:

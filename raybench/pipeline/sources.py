@@ -227,6 +227,24 @@ def is_here(benchmark: Benchmark, languages: Container[str]) -> bool:
     )
 
 
+def published_files(
+    benchmark: Benchmark, conf: DataConf, languages: Container[str]
+) -> list[tuple[Source, str]]:
+    """Return the hub's files that a run reads: questions in these languages, and what goes along.
+
+    What `data.beside` has is not among them.
+    """
+    if not at_hub(conf):
+        return []
+    given = _beside(benchmark, *_given(conf))
+    files = [
+        *((source, file) for name, source, file in _upstream(benchmark) if name in languages),
+        *((source, it) for name, source, it in _published_beside(benchmark) if name not in given),
+    ]
+    # Several languages may be in one file.
+    return [*{(it.repo, it.revision, file): (it, file) for it, file in files}.values()]
+
+
 def find(benchmark: Benchmark, conf: DataConf, languages: Container[str] = ()) -> Place:
     """Return where the benchmark's questions are, fetching those in these languages from the hub.
 
@@ -263,11 +281,18 @@ def _at_hub(benchmark: Benchmark, languages: Container[str], conf: DataConf) -> 
 def _beside_hub(benchmark: Benchmark, conf: DataConf) -> dict[str, Path]:
     """Return what lies in the folder that was given for it, and, where that lacks it, the hub's."""
     found = _beside(benchmark, *_given(conf))
-    for name, source in benchmark.beside.items():
-        if source is not None and name not in found:
-            (file,) = (it for language in source.files for it in source.listed(language))
+    for name, source, file in _published_beside(benchmark):
+        if name not in found:
             found[name] = hub_files.fetch(source, file)
     return found
+
+
+def _published_beside(benchmark: Benchmark) -> Iterator[tuple[str, Source, str]]:
+    """Yield the files beside a benchmark's questions that the hub has, each with its name here."""
+    for name, source in benchmark.beside.items():
+        if source is not None:
+            (file,) = (it for language in source.files for it in source.listed(language))
+            yield name, source, file
 
 
 def _given(conf: DataConf) -> list[Path]:

@@ -26,6 +26,7 @@ _BEGIN_S, _END_S = 60.0, 15.0
 """How long a run's walls may take to stand, and its processes to end when they are to."""
 _TO_WRITE = 0o622
 """Who opens /dev/stdout may be another user than who made the pipe."""
+_BEGIN_CPU_S = 0.25
 _HIDDEN_S = 0.5
 _SOCKET_MB = 0.21
 """What a Unix socket may hold that nobody has read, by Linux' defaults: in no process's memory."""
@@ -62,7 +63,9 @@ class Run:
     stdout: Kept = field(init=False)
     stderr: Kept = field(init=False)
     hidden_since: float | None = None
-    """When one of its processes began to hide what it holds: all do so for a moment at first."""
+    """When one of its processes began to hide what it holds."""
+    has_begun: bool = False
+    """The program runs: a process has shown what it holds, which it hides while its walls go up."""
     spent: dict[int, float] = field(default_factory=dict)
     """The CPU time that each of its processes had used when it was last seen."""
     idle_s: float = 0.0
@@ -214,8 +217,12 @@ def _look(run: Run, proc: Proc) -> None:
         size, files = _written(run.folder)
         if size + held.unnamed_mb > limits.disk_mb or files > limits.files:
             run.stopped = "disk"
+        run.has_begun |= held.shown
         run.hidden_since = (run.hidden_since or run.seconds) if held.hidden else None
-        if run.hidden_since is not None and run.seconds - run.hidden_since > _HIDDEN_S:
+        # A loaded machine takes seconds to put up the last walls, and hardly a processor's time.
+        may_begin = not run.has_begun and run.cpu_s <= _BEGIN_CPU_S
+        longest = _BEGIN_S if may_begin else _HIDDEN_S
+        if run.hidden_since is not None and run.seconds - run.hidden_since > longest:
             run.stopped = "hidden"
     if limits.idle_s is not None and not run.stopped:
         _rest(run, proc.at_rest(run.init))

@@ -52,7 +52,7 @@ def _served(url: str) -> str:
     return f"roster.models=[{{{small}, options: {options}}}]"
 
 
-def _later(seconds: float, more: float = 0.0) -> list[str]:
+def later(seconds: float, more: float = 0.0) -> list[str]:
     """Have all stand-ins take so long for what they are sent at once, and each so much `more`."""
     return [
         f"++roster.models.{place}.options.latency_s={seconds + more * place}" for place in range(12)
@@ -68,7 +68,7 @@ SCENARIOS = {
             "index.repeats=30",
         ],
         ["generating actor", "grading actor", "store away", "driver", "clocks"],
-        _later(2.0, more=1.5),  # who is sent nearly all at once is done with it all at once
+        later(2.0, more=1.5),  # who is sent nearly all at once is done with it all at once
         {"store": _storage},
         CREDENTIALS,
     ),
@@ -80,7 +80,7 @@ SCENARIOS = {
             "index.repeats=2",
         ],
         ["slot", "sandbox", "raylet", "disk full"],
-        _later(0.3),
+        later(0.3),
     ),
     # Matches on other machines, and somebody who is told of them.
     "games": Scenario(
@@ -90,7 +90,7 @@ SCENARIOS = {
             "games.at_once=100",  # else most end together, and nothing is left to break
         ],
         ["driver", "match worker", "raylet", "gcs", "tracking server", "clocks"],
-        _later(0.5),
+        later(0.5),
         {"tracking": lambda url: f"tracking.uri={url}"},
         {"RAYBENCH_TRACKING_SEND": "now"},
     ),
@@ -100,7 +100,7 @@ SCENARIOS = {
         ["roster=simulated", "fleet.address=local", "games.names=[liars_dice]",
          "games.matches=2000"],
         ["gcs for good"],
-        _later(1.0),
+        later(1.0),
         environment={"RAY_gcs_storage": "memory", "RAY_gcs_rpc_server_reconnect_timeout_s": "15"},
     ),
     # Two models behind an endpoint, which the driver asks.
@@ -122,7 +122,7 @@ SCENARIOS = {
         "autobench",
         ["roster=simulated", WORK_FAR, "autobench.iterations=260"],
         ["driver", "raylet", "gcs", "disk full"],
-        [*_later(0.1), "autobench.at_once=16"],
+        [*later(0.1), "autobench.at_once=16"],
     ),
 }  # fmt: skip
 
@@ -138,7 +138,7 @@ BRIEF = {
             "generating actor", "grading actor", "slot", "sandbox", "raylet", "store away",
             "disk full", "clocks",
         ],
-        slow=_later(0.6, more=0.4),
+        slow=later(0.6, more=0.4),
     ),
     "games": replace(
         SCENARIOS["games"],
@@ -147,7 +147,7 @@ BRIEF = {
             "games.at_once=100",  # fewer matches are played without a cluster
         ],
         faults=["driver", "match worker", "raylet", "gcs", "tracking server"],
-        slow=_later(0.25),
+        slow=later(0.25),
     ),
     "endpoint": replace(
         SCENARIOS["endpoint"],

@@ -225,6 +225,26 @@ def test_an_opponent_of_the_same_name_but_another_make_is_none(tmp_path: Path) -
         list(games.compare([pair(one, other)]))
 
 
+def test_an_opponent_with_other_replicas_is_the_same(tmp_path: Path) -> None:
+    runs = []
+    asked: dict[str, dict[str, Any]] = {
+        "old": {},
+        "new": {"replicas": None},
+        "newer": {"replicas": 4},
+    }
+    for name, more in asked.items():
+        models = [{"name": name, **more}, {"name": "rival", **more}]
+        config = {
+            "roster": {"models": models, "judges": [{"name": "judge", **more}]},
+            "fleet": {"slots": None, **more},
+        }
+        played = [match(number, name, "rival", 1.0) for number in (1, 2)]
+        runs.append(tournament(tmp_path / name, played, [name, "rival"], config=config))
+    for other in runs[1:]:
+        (found,) = games.compare([pair(runs[0], other)])
+        assert found.settings == []
+
+
 def test_models_of_one_tournament_are_compared_by_its_own_differences(tmp_path: Path) -> None:
     made = tournament(tmp_path / "a", [], ["old", "new"])
     points = {"value": 50.0, "stderr": 20.0, "ci95": [10.0, 90.0], "n": 30, "method": "BT"}

@@ -25,7 +25,9 @@ class FakeKeeper:
         self.held: dict[str, tuple[str, int]] = {}
         self.clients: list[str] = []
         self.lease, self.release = Remote(self._lease), Remote(self._release)
-        self.alive = Remote(self._alive)
+        self.alive, self.replicas = Remote(self._alive), Remote(self._replicas)
+        self.names = {"e": ["e"]}
+        """The replicas of each engine."""
 
     async def _lease(self, client: str, lease: str, engine: str, work: int, model: str) -> str:
         self.held[lease] = (engine, work)
@@ -33,6 +35,9 @@ class FakeKeeper:
             raise self.error
         await self.granting.wait()
         return self.reason
+
+    async def _replicas(self) -> dict[str, list[str]]:
+        return self.names
 
     async def _release(self, lease: str) -> None:
         del self.held[lease]

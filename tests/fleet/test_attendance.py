@@ -7,6 +7,7 @@ from contextlib import aclosing
 import pytest
 from clusters import lasting
 from refusals import refused
+from statements import code, values
 from virtual_time import until
 
 from raybench.config import FleetConf
@@ -37,6 +38,8 @@ class Cluster:
         self.deaf = 0
         """How often nodes do not say yet what they have."""
         self.said: list[str] = []
+        self.unusable: dict[str, Problem] = {}
+        """Nodes on whose GPUs no engine can start."""
 
     async def come(
         self, lacking: Callable[[], int], demand: Demand, what: str, **more: object
@@ -52,7 +55,9 @@ class Cluster:
             self.deaf -= 1
             raise ConnectionError("it is not up yet")
         return [
-            Node(name, 8.0, {str(it): 80.0 for it in range(self.gpus[name])})
+            Node(name, 8.0, {}, (self.unusable[name],))
+            if name in self.unusable
+            else Node(name, 8.0, {str(it): 80.0 for it in range(self.gpus[name])})
             for name in sorted(only)
         ]
 
@@ -150,6 +155,22 @@ async def test_what_others_have_taken_is_none_of_ours(
     assert held.places == PLACES
     del there.gpus["x"]
     assert await waits == Lost(frozenset(PLACES), awaited=True)
+
+
+@pytest.mark.virtual_time
+async def test_a_new_node_on_whose_gpus_no_engine_can_start_is_left_out(
+    there: Cluster, attended: tuple[Attendance, After]
+) -> None:
+    _, after = attended
+    there.unusable["y"] = Problem("resources.driver", "the driver is too old")
+    there.gpus |= {"y": 2, "z": 1}
+    assert await after() == Found((Device("z/gpu0", 80.0, "z"),))
+    assert there.reserved == [{"z/gpu0"}]
+    (said,) = there.said
+    assert (code(said), values(said)) == (
+        "fleet.node_left_out",
+        {"problem": there.unusable["y"].text},
+    )
 
 
 @pytest.mark.virtual_time

@@ -1,5 +1,6 @@
 """What Serve is told of an engine: by us what `ray.serve.llm` says, without its imports."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -17,6 +18,9 @@ from raybench.fleet import cpu_core
 from raybench.fleet.deployment import Engine, deployed_as, options
 from raybench.fleet.llm_config import Place
 
+SAMPLER = "VLLM_USE_FLASHINFER_SAMPLER"
+"""With it on, vLLM compiles a sampler at its start, for which it needs nvcc."""
+
 
 @pytest.fixture
 def weights(tmp_path: Path) -> str:
@@ -28,12 +32,12 @@ def weights(tmp_path: Path) -> str:
     "asked",
     [
         {},
-        {"place": Place("10.0.0.7")},
+        {"place": Place("a1b2")},
         {"conf": FleetConf(nodes={"pool": "big"})},
         {"gpu": True},
         {"gpu": True, "options": {"tensor_parallel_size": 4}},
         {"gpu": True, "options": {"tensor_parallel_size": 2, "pipeline_parallel_size": 2}},
-        {"gpu": True, "place": Place("10.0.0.7", ("0", "1"), 0.4)},
+        {"gpu": True, "place": Place("a1b2", ("0", "1"), 0.4)},
     ],
 )
 def test_serve_is_told_what_ray_would_tell_it(
@@ -87,20 +91,39 @@ def test_an_engine_has_the_environment_of_the_process_that_deploys_it_and_its_ow
     told = options(config(weights), job)["ray_actor_options"]["runtime_env"]
     assert told["working_dir"] == "gcs://package.zip"
     assert told["env_vars"] == {
-        "HF_HOME": "/models", "MORE": "1", "VLLM_NO_USAGE_STATS": "1", "HF_HUB_OFFLINE": "1",
-    }  # fmt: skip
+        "HF_HOME": "/models",
+        "MORE": "1",
+        "VLLM_NO_USAGE_STATS": "1",
+        "HF_HUB_OFFLINE": "1",
+        "RAYLLM_ENGINE_START_TIMEOUT_S": "900",
+    }
     assert options(config(weights), {"env_vars": {"HF_HUB_OFFLINE": "0"}})["ray_actor_options"][
         "runtime_env"
     ]["env_vars"]["HF_HUB_OFFLINE"] == "1"  # fmt: skip
     assert job["env_vars"] == {"HF_HOME": "/models", "MORE": "1"}
 
 
-def test_the_processes_of_an_engine_can_be_ended_by_sigterm(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def without_vllm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A replica is made, and vLLM is not imported for it."""
     monkeypatch.setattr(cpu_core, "begin", lambda: None)
     replica = SimpleNamespace(BatchServer=type("BatchServer", (), {}))
     monkeypatch.setitem(sys.modules, "raybench.fleet.replica", cast(ModuleType, replica))
+
+
+@pytest.mark.usefixtures("without_vllm")
+@pytest.mark.parametrize(("set_there", "expected"), [({}, "0"), ({SAMPLER: "1"}, "1")])
+def test_an_engine_starts_without_a_cuda_toolkit_unless_its_node_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch, set_there: dict[str, str], expected: str
+) -> None:
+    environment = dict(set_there)
+    monkeypatch.setattr(os, "environ", environment)
+    cast(Any, Engine)()
+    assert environment[SAMPLER] == expected
+
+
+@pytest.mark.usefixtures("without_vllm")
+def test_the_processes_of_an_engine_can_be_ended_by_sigterm() -> None:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # as Ray's worker has it
     try:
         cast(Any, Engine)()

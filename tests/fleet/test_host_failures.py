@@ -13,8 +13,9 @@ from raybench.fleet.cluster import cluster
 from raybench.types import ModelSpec
 
 
-async def test_a_ray_that_does_not_come_up_is_started_once_more(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("failures", [1, 3])
+async def test_a_ray_that_does_not_come_up_in_time_is_started_again(
+    monkeypatch: pytest.MonkeyPatch, failures: int
 ) -> None:
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     tries: list[object] = []
@@ -23,15 +24,15 @@ async def test_a_ray_that_does_not_come_up_is_started_once_more(
 
     def init(**arguments: object) -> None:
         tries.append(arguments)
-        if len(tries) == 1:
+        if len(tries) <= failures:
             raise Exception("The current node timed out during startup. This could happen …")
 
     monkeypatch.setattr(ray, "init", init)
     monkeypatch.setattr(ray, "shutdown", lambda: ends.append(None))
     async with cluster(FleetConf(), said.append):
         assert not ends
-    assert tries == tries[:1] * 2
-    assert len(said) == 2 and len(ends) == 1
+    assert tries == tries[:1] * (failures + 1)
+    assert len(said) == failures + 1 and len(ends) == 1
 
 
 async def test_a_cluster_that_is_not_there_is_named_with_its_setting() -> None:

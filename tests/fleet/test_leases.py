@@ -4,12 +4,13 @@ import asyncio
 from typing import Any
 
 import pytest
-from fleet.fake_keeper import FakeKeeper, Remote
+from fleet.fake_deployment import FakeDeployment
+from fleet.fake_keeper import FakeKeeper
 from virtual_time import until
 
 from raybench.config import FleetConf
-from raybench.fleet import host
-from raybench.fleet.host import HostedEngine
+from raybench.fleet import hosted
+from raybench.fleet.hosted import HostedEngine
 from raybench.fleet.leases import Leases
 from raybench.types import Completion, Message, ModelSpec, Request
 
@@ -19,24 +20,10 @@ MODEL = ModelSpec("m", "vllm", "org/m")
 BATCH = [Request((Message("user", str(number)),), seed=1) for number in range(3)]
 
 
-class Deployment:
-    """A Serve deployment that dies under the first calls."""
-
-    def __init__(self, *, dies: int = 0) -> None:
-        self.dies, self.calls = dies, 0
-        self.complete = Remote(self._complete)
-
-    async def _complete(self, requests: list[Request]) -> list[Completion]:
-        self.calls += 1
-        if self.calls <= self.dies:
-            raise ConnectionError("Traceback\nActorDiedError: the replica died")
-        return [Completion(request.messages[0].content, "stop") for request in requests]
-
-
 @pytest.fixture
-def deployment(monkeypatch: pytest.MonkeyPatch) -> Deployment:
-    found = Deployment()
-    monkeypatch.setattr(host, "handle", lambda name: found)
+def deployment(monkeypatch: pytest.MonkeyPatch) -> FakeDeployment:
+    found = FakeDeployment()
+    monkeypatch.setattr(hosted, "handle", lambda name: found)
     return found
 
 
@@ -85,7 +72,7 @@ async def test_a_body_that_fails_gives_its_lease_back() -> None:
 async def test_a_stream_that_nobody_reads_on_gives_its_lease_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def endless(self: Any, requests: Any) -> Any:
+    async def endless(self: Any, replica: str, requests: Any) -> Any:
         yield 0, Completion("0", "stop")
         await asyncio.sleep(1000)
 
@@ -103,36 +90,36 @@ async def test_a_stream_that_nobody_reads_on_gives_its_lease_back(
 
 
 async def test_a_batch_goes_to_the_replica_that_follows_one_that_died(
-    deployment: Deployment,
+    deployment: FakeDeployment,
 ) -> None:
     deployment.dies = 2
     replies = await engine(FakeKeeper()).complete(MODEL, BATCH)
     assert [reply.text for reply in replies] == ["0", "1", "2"]
-    deployment.calls, deployment.dies = 0, 3
+    deployment.calls, deployment.dies = [], 3
     replies = await engine(FakeKeeper()).complete(MODEL, BATCH)
     assert {reply.error for reply in replies} == {"engine e: ActorDiedError: the replica died"}
 
 
 async def test_a_refusal_is_every_requests_error_and_the_engine_is_not_asked(
-    deployment: Deployment,
+    deployment: FakeDeployment,
 ) -> None:
     reason = "engine e did not start"
     keeper = FakeKeeper(reason=reason)
     replies = await engine(keeper).complete(MODEL, BATCH)
     assert [(reply.finish, reply.error) for reply in replies] == [("error", reason)] * 3
     assert await streamed(engine(keeper)) == list(enumerate(replies))
-    assert deployment.calls == 0
+    assert deployment.calls == []
     await asyncio.sleep(0)
     assert keeper.held == {}
 
 
-async def test_the_end_of_the_keeper_is_every_requests_error(deployment: Deployment) -> None:
+async def test_the_end_of_the_keeper_is_every_requests_error(deployment: FakeDeployment) -> None:
     why = "Its worker was killed"
     keeper = FakeKeeper(error=RuntimeError(f"The actor died.\n{why}"))
     replies = await engine(keeper).complete(MODEL, BATCH)
     assert [(reply.finish, reply.error) for reply in replies] == [("error", f"engine e: {why}")] * 3
     assert await streamed(engine(keeper)) == list(enumerate(replies))
-    assert deployment.calls == 0
+    assert deployment.calls == []
 
 
 # ----------------------------------------------------------------------------------------- watch

@@ -40,6 +40,18 @@ def test_the_configuration_is_plain_data_with_nothing_left_unset(weights: str, g
 
 
 @pytest.mark.parametrize("gpu", [False, True])
+def test_ray_waits_for_an_engine_as_long_as_the_setting_says(weights: str, gpu: bool) -> None:
+    given = config(weights, gpu=gpu, conf=FleetConf(start_deadline_s=7200.5))
+    assert given["runtime_env"]["env_vars"]["RAYLLM_ENGINE_START_TIMEOUT_S"] == "7201"
+
+
+@pytest.mark.parametrize("place", [Place(), Place("a1b2", ("0",))])
+def test_cuda_numbers_gpus_as_ray_and_nvml_do(weights: str, place: Place) -> None:
+    given = config(weights, gpu=True, place=place)
+    assert given["runtime_env"]["env_vars"]["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"
+
+
+@pytest.mark.parametrize("gpu", [False, True])
 def test_a_models_options_win_over_the_fleets(weights: str, gpu: bool) -> None:
     fleet = FleetConf(max_num_seqs=8, max_model_len=1024)
     options = {
@@ -196,7 +208,7 @@ def test_ray_counts_no_gpu_for_an_engine_that_takes_turns_and_starts_its_parts_b
         weights,
         gpu=True,
         options={"tensor_parallel_size": 2},
-        place=Place("10.0.0.7", ("0", "1"), 0.4),
+        place=Place("a1b2", ("0", "1"), 0.4),
     )
     asked = LLMConfig(**given).get_engine_config()
     assert not any("GPU" in bundle for bundle in asked.placement_bundles)
@@ -212,7 +224,7 @@ def test_ray_copies_weights_from_buckets_and_looks_for_no_others(source: str, co
 
 
 def test_an_engine_that_shares_gpus_is_put_on_its_own_by_us(weights: str) -> None:
-    place = Place("10.0.0.7", ("2", "GPU-7c1"), 0.4)
+    place = Place("a1b2", ("2", "GPU-7c1"), 0.4)
     given = config(weights, gpu=True, place=place, conf=FleetConf(engine_metrics=True))
     assert given["engine_kwargs"] == {
         "gpu_memory_utilization": 0.4,
@@ -222,9 +234,10 @@ def test_an_engine_that_shares_gpus_is_put_on_its_own_by_us(weights: str) -> Non
     environment = given["runtime_env"]["env_vars"]
     assert environment["CUDA_VISIBLE_DEVICES"] == "2,GPU-7c1"
     assert environment["RAY_EXPERIMENTAL_NOSET_CUDA_VISIBLE_DEVICES"] == "1"
-    (bundle,) = given["placement_group_config"]["bundles"]
-    assert bundle["node:10.0.0.7"] > 0
-    assert "GPU" not in bundle  # what is shared cannot be counted
+    assert given["placement_group_config"]["bundles"] == [{"CPU": 0.01}]  # sharers are not counted
+    assert given["deployment_config"]["placement_group_bundle_label_selector"] == [
+        {"ray.io/node-id": "a1b2"}
+    ]
 
 
 def test_a_models_own_share_of_memory_wins_over_the_places(weights: str) -> None:
@@ -239,10 +252,11 @@ def test_a_place_without_a_share_leaves_the_fleets(weights: str) -> None:
 
 
 def test_an_engine_that_takes_turns_on_a_cpu_is_pinned_to_its_node(weights: str) -> None:
-    placed, free = config(weights, place=Place("10.0.0.7")), config(weights)
-    (bundle,) = placed["placement_group_config"]["bundles"]
-    assert bundle.pop("node:10.0.0.7") > 0
-    assert free["placement_group_config"]["bundles"] == [bundle]
+    placed, free = config(weights, place=Place("a1b2")), config(weights)
+    selector = placed["deployment_config"].pop("placement_group_bundle_label_selector")
+    assert selector == [{"ray.io/node-id": "a1b2"}]
+    assert placed["deployment_config"] == free["deployment_config"]
+    assert placed["placement_group_config"] == free["placement_group_config"]
     # It cannot sleep, and there is nothing else to tell it.
     assert placed["engine_kwargs"] == free["engine_kwargs"]
     assert "enable_sleep_mode" not in placed["engine_kwargs"]

@@ -162,6 +162,8 @@ SOURCES = {
     "than the derived max_model_len": "vllm/config/model.py",
     "Error while deserializing header": "safetensors/_safetensors_rust.abi3.so",
     "trust_remote_code": "transformers/dynamic_module_utils.py",
+    "nvcc": "vllm/utils/flashinfer.py",
+    "DeepGEMM backend is unavailable": "vllm/utils/deep_gemm.py",
     "initialization failed": "vllm/v1/engine/utils.py",
     "the root cause": "vllm/v1/engine/exceptions.py",
     "to be inspected": "vllm/model_executor/models/registry.py",
@@ -191,6 +193,8 @@ def test_every_sign_stands_in_the_sources_of_who_says_it(sign: str) -> None:
     [
         ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate", "fleet.max_model_len"),
         ("ValueError: No available memory for the cache blocks. Try", "Raise fleet.kv_cache_gib"),
+        ("RuntimeError: Could not find nvcc and default cuda_home=", "options.attention_backend"),
+        ("RuntimeError: DeepGEMM backend is unavailable in the current", "CUDA_HOME"),
         (
             "ValueError: To serve at least one request with the model's max seq len (4096), (2 GiB "
             "KV cache is needed, which is larger than the available KV cache memory (1 GiB).",

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from ray import serve
 
 from raybench.fleet.serve_calls import applications, deploy
 
@@ -14,6 +13,8 @@ _THREADS = 8
 
 
 def test_they_ask_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ray import serve  # half a second, for the one worker that runs this
+
     inside, together, asking = 0, 0, threading.Barrier(_THREADS)
 
     def serves(*_: Any, **__: Any) -> Any:

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raybench.fleet.streams import STREAM_ENDED, Placed, as_finished, begun_beside, unbroken
+from raybench.fleet.streams import (
+    STREAM_ENDED,
+    Placed,
+    as_finished,
+    begun_beside,
+    in_groups,
+    merged,
+    unbroken,
+)
 from raybench.types import Completion, Message, Request
 
 pytestmark = pytest.mark.virtual_time
@@ -24,6 +32,43 @@ async def test_results_come_as_they_finish() -> None:
     works = [after(0.06, "slow"), after(0.0, "quick"), after(0.03, "middling")]
     came = [placed async for placed in as_finished(works)]
     assert came == [(1, "quick"), (2, "middling"), (0, "slow")]
+
+
+async def test_results_that_finish_together_come_together() -> None:
+    works = [after(2, "c"), after(1, "a"), after(1, "b")]
+    came = [group async for group in in_groups(works)]
+    assert came == [[(1, "a"), (2, "b")], [(0, "c")]]
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+async def test_several_streams_are_read_side_by_side(count: int) -> None:
+    async def every(seconds: int) -> AsyncGenerator[int]:
+        for turn in range(1, 3):
+            await asyncio.sleep(seconds)
+            yield turn * seconds
+
+    came = [number async for number in merged([every(2 * n + 3) for n in range(count)])]
+    assert came == sorted(turn * (2 * n + 3) for n in range(count) for turn in (1, 2))
+
+
+async def test_a_stream_that_fails_among_several_closes_the_others() -> None:
+    events: list[str] = []
+
+    async def failing() -> AsyncGenerator[str]:
+        yield "one"
+        raise ValueError("no")
+
+    async def endless() -> AsyncGenerator[str]:
+        try:
+            await asyncio.sleep(1e9)
+            yield ""
+        finally:
+            events.append("ends")
+
+    with pytest.raises(ValueError, match="no"):
+        async for _ in merged([failing(), endless()]):
+            pass
+    assert events == ["ends"]
 
 
 async def told(events: list[str], *words: str) -> AsyncGenerator[str]:

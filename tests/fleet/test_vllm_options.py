@@ -26,6 +26,27 @@ def test_what_vllm_does_not_know_is_told_before_anything_starts() -> None:
     assert refusal(far) == ("setting.unknown", "roster.models[].options.xyz")
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("data_parallel_size", 2),
+        ("data_parallel_backend", "ray"),
+        ("nnodes", 2),
+        ("node_rank", 1),
+        ("distributed_executor_backend", "mp"),
+    ],
+)
+def test_copies_nodes_and_executors_are_not_left_to_vllm(name: str, value: Any) -> None:
+    (problem,) = problems("model 'm'", {name: value, "tensor_parallel_size": 2})
+    assert refusal(problem) == ("setting.conflict", f"roster.models[].options.{name}")
+    assert problem.given == value and "replicas: N" in (problem.fix or "")
+
+
+@pytest.mark.parametrize("name", ["decode_context_parallel_size", "enable_expert_parallel"])
+def test_parallelism_within_an_engine_is_left_to_vllm(name: str) -> None:
+    assert list(problems("model 'm'", {name: 2})) == []
+
+
 @pytest.mark.slow  # the import of vLLM
 def test_the_names_are_those_that_vllm_takes() -> None:
     from dataclasses import fields

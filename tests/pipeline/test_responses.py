@@ -173,3 +173,9 @@ def test_plain_requests_are_where_earlier_versions_put_them() -> None:
 def test_a_greedy_request_is_the_same_with_any_seed() -> None:
     reseeded = Request(REQUEST.messages, 8, 512, 0.0, 1.0)
     assert address("x", REQUEST, 0) == address("x", reseeded, 0)
+
+
+def test_replies_are_found_in_the_cache_whatever_the_number_of_replicas() -> None:
+    model = ModelSpec("m", "vllm", "org/m", COMMIT, options={"max_model_len": 512})
+    known = "c19a46f6836c4c421523e7e22a2e07fceb529b11bfffd4d47e538acfb417f1e1"
+    assert identity(model, 4096) == identity(replace(model, replicas="auto"), 4096) == known

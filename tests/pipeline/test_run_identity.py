@@ -1,7 +1,11 @@
 """By what runs are known again: not by places, and those of earlier versions as well."""
 
 import hashlib
+import importlib
 import json
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,6 +18,23 @@ from raybench.pipeline import store
 from raybench.pipeline.run_identity import fingerprint, fingerprints
 from raybench.pipeline.terms import asking_of, models_of
 from raybench.pipeline.typed import config_in
+from raybench.reading import from_yaml
+
+KEPT = {
+    # +experiment=autobench roster=simulated iterations=1
+    "autobench-e7b964abd7": "7ec052f0c3 c46c86e0a4 721777dc65 bbdbac406c c1ae2b39de 38032cd7a6",
+    # +experiment=hle roster=simulated data=samples limit=2
+    "hle-5de55392ec": "6d10a625da bbc45377d8 9cec53a7e0 080416413d",
+    # +experiment=index roster=simulated data=samples 'benchmarks=[mgsm,math_500]' limit=2 repeats=1
+    # checker=null 'judges=[]'
+    "index-2e7b7a7346": "f5040527db 9cb3fd61c4 d31e41624f e688ff793a",
+    # +experiment=index with vLLM models and a judge: config.yaml without the run
+    "index-3592d00434": "08c253198d cc24ffbf7b 377e5f86dc fb956226fc",
+}
+"""Runs whose config.yaml is kept (November 2026), and the marks of all their settings.
+
+The name of a file ends in the mark by which its run is found.
+"""
 
 
 def told(experiment: str = "index", prompt: str | None = "Be brief.", **index: Any) -> Any:
@@ -249,3 +270,55 @@ def test_runs_that_earlier_versions_named_by_their_places_are_resumed(
     with store.open_run(tmp_path, "games", settings) as run:
         assert run.resumed and run.id.endswith(before)
     assert before in fingerprints(settings)
+
+
+def kept(name: str) -> tuple[Path, Any, tuple[str, ...], str]:
+    """Return a kept config.yaml, what it says, its experiment's conclusions and the run's mark."""
+    experiment, _, mark = name.partition("-")
+    file = Path(__file__).parent / "kept_configs" / f"{name}.yaml"
+    room = importlib.import_module(f"raybench.experiments.{experiment}")
+    return file, from_yaml(file.read_bytes()), room.CONCLUSIONS, mark
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_the_marks_of_kept_configurations_never_change(name: str) -> None:
+    file, settings, conclusions, mark = kept(name)
+    assert fingerprints(settings) == KEPT[name].split()
+    assert fingerprint(settings, without=conclusions) == mark
+    now = asdict(config_in(file))  # with every setting that this version adds
+    assert fingerprint(now, without=conclusions) == mark
+    again = cast(dict[str, Any], OmegaConf.to_container(saved.compose(str(file), [])))
+    assert fingerprint(again, without=conclusions) == mark
+
+
+def with_replicas(settings: Any) -> Iterator[Any]:
+    """Yield the settings with replicas asked for in different places."""
+    roster = settings["roster"]
+    yield {**settings, "fleet": {**settings["fleet"], "replicas": "auto"}}
+    for part in ("models", "judges"):
+        for replicas in (None, 2, "auto"):
+            models = [{**model, "replicas": replicas} for model in roster[part]]
+            yield {**settings, "roster": {**roster, part: models}}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_run_is_resumed_with_another_number_of_replicas(name: str, tmp_path: Path) -> None:
+    _, settings, _, _ = kept(name)
+    experiment = settings["experiment"]
+    with store.open_run(tmp_path, experiment, settings) as run:
+        with closing(run.journal("units")) as journal:
+            journal.append({"id": 1})
+        begun = run.id
+    for asked in with_replicas(settings):
+        with store.open_run(tmp_path, experiment, asked) as run:
+            assert (run.id, run.resumed) == (begun, True)
+            with closing(run.journal("units")) as journal:
+                assert journal.records == [{"id": 1}]
+
+
+def test_other_settings_of_a_model_still_tell_runs_apart() -> None:
+    _, settings, _, _ = kept("index-3592d00434")
+    first, second = settings["roster"]["models"]
+    for models in ([first], [second, first], [first, {**second, "revision": "main"}]):
+        other = {**settings, "roster": {**settings["roster"], "models": models}}
+        assert fingerprint(other) != fingerprint(settings)

@@ -9,6 +9,32 @@ from raybench.pipeline.units import FEWEST, MOST, SLOW_UNITS, Questions, jobs, u
 
 UNIT = {"model": "m", "benchmark": "b", "language": "en", "key": "7", "repeat": 0}
 
+KEPT = [
+    (("m", "mgsm", "en", "7", 0), 0, 637672315620358946, 671540280),
+    (("m", "mgsm", "en", "7", 1), 0, 2369197500674547902, 870883628),
+    (("n", "mgsm", "en", "7", 0), 0, 7483716300878618129, 671540280),
+    (("m", "mgsm", "de", "7", 0), 0, 13787344028534257347, 310745676),
+    (("m", "math_500", "", "test/algebra/1072.json", 0), 1, 6188850508523917629, 48985923),
+    (
+        ("Qwen/Qwen2.5-7B", "gpqa_diamond", "", "recNu3MXkvWUzHZr9", 4),
+        *(7, 10162829901006656425, 1286264981),
+    ),
+    (
+        ("modèle 模型", "multilingual_mmlu", "zh", "数学/1", 2),
+        *(2**31, 9139346002815765442, 2132490671),
+    ),
+    (
+        ("m (judge)", "hle", "", "668825f80a642802bdfeadfa", 0),
+        *(2**63, 17569378415022964619, 387833108),
+    ),
+    (("m", "scicode", "", "12.3", 99), -1, 7039055149277276433, 348686178),
+    (("", "", "", "", 0), 0, 4793667933519243676, 804264075),
+]
+"""Names of units, a run's seed, and the id and seed of each unit as journals and caches hold them.
+
+They never change: an unfinished run would ask everything again.
+"""
+
 questions = st.builds(
     Questions,
     benchmark=st.sampled_from(["mmlu_pro", "mgsm"]),
@@ -117,3 +143,13 @@ def test_no_job_begins_behind_what_a_question_follows(chains: list[int], repeats
     found = jobs([["m"]], 1, asked)
     assert {job.start for job in found} <= set(starts)
     assert [row for job in found for row in range(job.start, job.stop)] == list(range(rows))
+
+
+@pytest.mark.parametrize(("names", "seed", "known", "own_seed"), KEPT)
+def test_ids_and_seeds_of_units_never_change(
+    names: tuple[str, str, str, str, int], seed: int, known: int, own_seed: int
+) -> None:
+    record = dict(zip(UNIT, names, strict=True))
+    assert (unit_id(record), unit_seed(seed, record)) == (known, own_seed)
+    told = {"response": "A", **record, "grade": 1.0}
+    assert (unit_id(told), unit_seed(seed, told)) == (known, own_seed)

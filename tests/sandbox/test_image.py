@@ -135,6 +135,13 @@ def test_what_others_call_in_it_is_there() -> None:
     } <= set(packages("worker"))  # fmt: skip
 
 
+def test_a_launcher_of_triton_is_compiled_where_engines_run() -> None:
+    """An image without a compiler or Python's headers is not made."""
+    at = [(it.name, "triton.runtime.build" in it.text) for it in STEPS if it.stage == "worker"]
+    assert ("RUN", True) in at
+    assert "DEVICE=gpu" in texts("ARG", "worker")  # each stage declares what it uses
+
+
 def test_its_python_is_one_of_raybenchs() -> None:
     with (ROOT / "pyproject.toml").open("rb") as file:
         allowed = SpecifierSet(tomllib.load(file)["project"]["requires-python"])

@@ -29,6 +29,8 @@ SEES_DEATHS_SOON = {
     "health_check_timeout_ms": 10_000,
     "health_check_failure_threshold": 3,
 }
+QUIET = {"include_log_monitor": False}
+"""Nobody reads what a log monitor passes on."""
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +38,7 @@ def cluster() -> Iterator[Cluster]:
     """Yield a cluster in which no node computes but those that are added."""
     import ray
 
-    head = {"num_cpus": 0, "include_dashboard": False, "_system_config": SEES_DEATHS_SOON}
+    head = {"num_cpus": 0, "include_dashboard": False, "_system_config": SEES_DEATHS_SOON, **QUIET}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     try:
         ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
@@ -122,8 +124,8 @@ def where() -> str:
 async def test_work_goes_on_where_there_are_nodes_left(
     nodes: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nodes.add_node(num_cpus=2)
-    three = nodes.add_node(num_cpus=3)
+    nodes.add_node(num_cpus=2, **QUIET)
+    three = nodes.add_node(num_cpus=3, **QUIET)
     said: list[str] = []
     pool = Pool(Settings(), say=said.append)
     await pool.ready()
@@ -144,7 +146,7 @@ async def test_work_goes_on_where_there_are_nodes_left(
 
         # One that comes is looked for beside the work, and has its share of it.
         monkeypatch.setattr("raybench.sandbox.pool._LOOK_S", 0.5)
-        came = nodes.add_node(num_cpus=4)
+        came = nodes.add_node(num_cpus=4, **QUIET)
         while pool.slots == 1:
             await pool.call(nap)
         assert pool.slots == 1 + 3
@@ -161,7 +163,7 @@ async def test_work_goes_on_where_there_are_nodes_left(
             if waiting.done():
                 waiting = asyncio.create_task(pool.call(where))
             await asyncio.sleep(0.1)
-        last = nodes.add_node(num_cpus=1)
+        last = nodes.add_node(num_cpus=1, **QUIET)
         assert await waiting == last.node_id
     from statements import codes
 
@@ -173,7 +175,7 @@ async def test_programs_run_on_the_nodes_that_are_meant_and_can_confine_them(
     nodes: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     labels = [{"sandbox": "yes"}, {"sandbox": "yes"}, {"sandbox": "no"}]
-    one, other, third = [nodes.add_node(num_cpus=2, labels=it) for it in labels]
+    one, other, third = [nodes.add_node(num_cpus=2, labels=it, **QUIET) for it in labels]
     said: list[str] = []
     pool = Pool(Settings(), on={"sandbox": "!no"}, say=said.append)
     bare = {other.node_id}

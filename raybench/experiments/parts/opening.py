@@ -69,8 +69,9 @@ async def open_session(
         units = run.journal(journal, entered)
         done = len(units.records)
         telling.tell_beginning(run, plan, done, concluded_with)
-        for note in placing.ignored(config, plan) if within is None else ():
-            console.say(f"Note: {note}")
+        if within is None:
+            for note in (*placing.replicas(config, plan), *placing.ignored(config, plan)):
+                console.say(f"Note: {note}")
         text = recording.config_text(resolved, versions)
         if run.finished or not (run.folder / CONFIG).exists():
             run.write(CONFIG, text)

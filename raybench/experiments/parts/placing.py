@@ -1,23 +1,55 @@
-"""Where a run works and is kept, which keys it needs, and which settings have no effect on it."""
+"""Where a run works and is kept, its replicas and keys, and which settings have no effect on it."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from raybench.config import Config, labels
-from raybench.fleet import missing_keys, missing_token, name_keys
-from raybench.fleet.devices import OWN, address
+from raybench.config import Config, FleetConf, labels
+from raybench.fleet import group_engines, missing_keys, missing_token, name_keys
+from raybench.fleet.devices import OWN, address, elsewhere
+from raybench.fleet.engines import asked_replicas
+from raybench.fleet.replicas import planned
 from raybench.statements import Statement
 from raybench.types import JUDGING, Plan
 
 
 def placed(config: Config, plan: Plan) -> Plan:
-    """Return the plan with where it would work and be kept, and the keys that it still needs."""
+    """Return the plan with where it would work and be kept, its replicas and missing keys."""
     return replace(
         plan,
         cluster=tuple(_cluster(config, plan)),
         storage=config.storage.partition("?")[0] if config.storage and _is_run(plan) else None,
-        notes=(*plan.notes, *_keys(plan), *ignored(config, plan)),
+        notes=(*plan.notes, *replicas(config, plan), *_keys(plan), *ignored(config, plan)),
     )
+
+
+def replicas(config: Config, plan: Plan) -> Iterator[str]:
+    """Yield a note on each engine that is to have several replicas, or fewer than asked for."""
+    fleet = config.fleet
+    asked = {model.name: model for model in (*plan.models, *plan.referees)}
+    engines = [it for it in group_engines([*asked.values()]) if it.kind == "vllm"]
+    counts = planned(engines, fleet)
+    for engine in engines:
+        wanted, number = asked_replicas(engine, fleet), counts[engine.name]
+        names = dict.fromkeys(model.name.removesuffix(JUDGING) for model in engine.models)
+        models = ", ".join(names)
+        if wanted == "auto" and elsewhere(fleet):
+            yield Statement(
+                "plan.replicas_auto",
+                "{models}: as many replicas as there are GPUs for when the run starts",
+                models=models,
+            )
+        elif wanted != "auto" and number < wanted:
+            yield Statement(
+                "plan.fewer_replicas",
+                "{models}: {planned} of {wanted} replicas fit on this machine with all engines",
+                models=models,
+                planned=number,
+                wanted=wanted,
+            )
+        elif number > 1:
+            yield Statement(
+                "plan.replicas", "{models}: {planned} replicas", models=models, planned=number
+            )
 
 
 def _keys(plan: Plan) -> Iterator[str]:
@@ -43,7 +75,11 @@ def ignored(config: Config, plan: Plan) -> list[str]:
     fleet, kinds = config.fleet, _kinds(plan)
     if plan.ray and "vllm" in kinds:
         return []
-    engines = {"fleet.nodes": fleet.nodes, "fleet.gpus": fleet.gpus}
+    engines = {
+        "fleet.nodes": fleet.nodes,
+        "fleet.gpus": fleet.gpus,
+        "fleet.replicas": fleet.replicas != FleetConf.replicas,
+    }
     others = {"fleet.work_nodes": fleet.work_nodes, "sandbox.nodes": config.sandbox.nodes}
     every: dict[str, object] = {"fleet.address": fleet.address, **engines, **others}
     names = [it for it, value in every.items() if value and (it in engines or not plan.ray)]

@@ -52,6 +52,8 @@ class Held:
     sockets: int
     hidden: bool
     """One of them does not let anybody look."""
+    shown: bool = False
+    """One of them does."""
 
 
 class Proc:
@@ -258,14 +260,16 @@ class Proc:
         files: dict[int, float] = {}
         mapped: dict[int, float] = {}
         sockets: set[int] = set()
-        hidden, begin = False, time.thread_time()
+        hidden, shown, begin = False, False, time.thread_time()
         with contextlib.suppress(*_GONE):
             device = os.stat(folder).st_dev
             for pid in self.below(init):
                 for found in self._open(pid):
                     if found is None:
                         hidden = True
-                    elif stat.S_ISSOCK(found.st_mode):
+                        continue
+                    shown = True
+                    if stat.S_ISSOCK(found.st_mode):
                         sockets.add(found.st_ino)
                     elif found.st_nlink == 0 and found.st_dev == device:
                         files[found.st_ino] = found.st_blocks * 512 / _MB
@@ -275,7 +279,7 @@ class Proc:
                     break
         # What is mapped and in no descriptor may be larger than its map.
         hidden = hidden or not mapped.keys() <= files.keys()
-        return Held(sum((mapped | files).values()), len(sockets), hidden)
+        return Held(sum((mapped | files).values()), len(sockets), hidden, shown)
 
     def _open(self, pid: int) -> Iterator[os.stat_result | None]:
         """Yield what a process's descriptors lead to, None where it hides them."""

@@ -19,6 +19,8 @@ INK = "#010203"
 """Stands for the page's text colour while matplotlib draws, and becomes currentColor."""
 _STROKES = "stroke-linejoin: round; stroke-linecap: butt"
 WIDTH = 6.4
+_MARGIN = 0.04
+"""Inches around a plot."""
 _LEAST = 0.92
 """Of its own width, how much a plot keeps however narrow the page: 9 points are 11 pixels then."""
 _LABEL = 1000
@@ -121,11 +123,15 @@ def number(value: float) -> str:
 
 def _svg(figure: Any, label: str) -> str:
     """Return the figure for a page's inside: no prolog, no ids that could clash, no own ink."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
     out = io.StringIO()
-    figure.savefig(
-        out, format="svg", transparent=True, bbox_inches="tight", pad_inches=0.04,
-        metadata={"Date": None},
-    )  # fmt: skip
+    dpi = figure.dpi
+    FigureCanvasSVG(figure)  # text is measured as it is drawn
+    # With bbox_inches="tight" matplotlib draws the whole figure before it measures it.
+    box = figure.get_tightbbox().padded(_MARGIN)
+    figure.dpi = dpi  # measuring has set another one
+    figure.savefig(out, format="svg", transparent=True, bbox_inches=box, metadata={"Date": None})
     text = out.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)

@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 from helpers import SIMULATED
 from in_process import run_here
-from statements import codes, values
+from statements import code, codes, values
 
 from raybench import cli
 from raybench.config import Config
 from raybench.experiments import load
-from raybench.experiments.parts.placing import ignored, placed
+from raybench.experiments.parts.placing import ignored, placed, replicas
+from raybench.fleet import devices
+from raybench.fleet import replicas as fleet_replicas
 from raybench.types import ModelSpec, Plan
 
 FAR = ("fleet.address=127.0.0.1:1", "fleet.work_nodes={far: yes}")
@@ -64,6 +66,55 @@ def test_what_is_said_of_engines_has_no_effect_where_none_is_hosted() -> None:
     assert ignored(given, plan(OURS, ray=True)) == []
     # Who judges may be hosted where who is ranked is not.
     assert ignored(given, replace(plan(STAND_IN, ray=True), referees=(OURS,))) == []
+
+
+def test_a_number_of_replicas_has_no_effect_where_no_engine_is_hosted() -> None:
+    (told,) = ignored(config("fleet.replicas=auto"), plan(STAND_IN, ray=True))
+    assert values(told)["settings"] == "fleet.replicas"
+    assert ignored(config("fleet.replicas=2"), plan(OURS, ray=True)) == []
+
+
+def test_the_plan_names_engines_with_several_replicas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "build", lambda: "gpu")
+    judge = ModelSpec("j (judge)", "vllm", "org/j", options={"tensor_parallel_size": 2})
+
+    def told(gpus: int, *given: str) -> list[tuple[str, object, object]]:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", ",".join(map(str, range(gpus))))
+        models = (replace(OURS, name="a"), replace(OURS, name="b"), STAND_IN)
+        asked = replace(plan(*models, ray=True), referees=(judge, models[0]))
+        notes = [*replicas(config(*given), asked)]
+        assert {*notes} <= {*placed(config(*given), asked).notes}
+        return [
+            (code(it), values(it)["models"], values(it).get("planned", "unknown")) for it in notes
+        ]
+
+    assert told(8) == told(8, "fleet.replicas=1") == told(3, "fleet.replicas=auto") == []
+    assert told(8, "fleet.replicas=2") == [
+        ("plan.replicas", "a, b", 2),
+        ("plan.replicas", "j", 2),
+    ]
+    assert told(7, "fleet.replicas=auto") == [
+        ("plan.replicas", "a, b", 3),
+        ("plan.replicas", "j", 2),
+    ]
+    assert told(4, "fleet.replicas=2") == [
+        ("plan.replicas", "a, b", 2),
+        ("plan.fewer_replicas", "j", 1),
+    ]
+    assert told(8, "fleet.replicas=2", "fleet.slots=1") == [
+        ("plan.fewer_replicas", "a, b", 1),
+        ("plan.fewer_replicas", "j", 1),
+    ]
+    monkeypatch.setattr(fleet_replicas, "memory_gib", lambda: 100.0)
+    assert told(8, "fleet.replicas=2", "fleet.device=cpu") == told(8, "fleet.replicas=2")
+    monkeypatch.setattr(fleet_replicas, "memory_gib", lambda: 1.0)
+    assert [fewer for fewer, *_ in told(0, "fleet.replicas=2", "fleet.device=cpu")] == [
+        *["plan.fewer_replicas"] * 2
+    ]
+    assert told(8, "fleet.replicas=auto", FAR[0]) == [
+        ("plan.replicas_auto", "a, b", "unknown"),
+        ("plan.replicas_auto", "j", "unknown"),
+    ]
 
 
 def test_nothing_is_said_where_nothing_is_given(monkeypatch: pytest.MonkeyPatch) -> None:

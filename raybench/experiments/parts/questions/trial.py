@@ -13,7 +13,7 @@ from raybench.config import FleetConf
 from raybench.errors import Problem, RunFailed
 from raybench.fleet import Fleet, open_fleet
 from raybench.fleet.client import Say
-from raybench.fleet.remote import may_pass
+from raybench.fleet.remote_replies import may_pass
 from raybench.pipeline.datasets import Prepared
 from raybench.pipeline.judges import Panel, silence
 from raybench.types import ModelSpec

@@ -1,0 +1,103 @@
+"""A client process and the controller: what the process wants goes one way, replicas the other."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from raybench.engines.base import DemandReport, ReplicaHandle
+from raybench.engines.controller import Assignments
+from raybench.engines.feeder import EngineFeeder
+
+_LOOK_S = 0.1
+"""How soon the controller learns that an engine is wanted, or no longer."""
+_REPORT_S = 1.0
+_AGAIN_S = 1.0
+"""How long after a failed call the controller is called again."""
+
+
+class ControllerHandle(Protocol):
+    """The controller as a client reaches it."""
+
+    async def report(self, reports: Sequence[DemandReport]) -> None:
+        """Say what this client wants."""
+        ...
+
+    async def assignments(self, client: str, known: int) -> Assignments:
+        """Return where requests go, once that has changed."""
+        ...
+
+
+class AssignmentLoop:
+    """Reports for the feeders of a process, and gives them the replicas that are open."""
+
+    def __init__(
+        self,
+        client: str,
+        controller: ControllerHandle,
+        feeders: Mapping[str, EngineFeeder],
+        connect: Callable[[str], ReplicaHandle],
+    ) -> None:
+        """Serve these feeders, by engine. `connect` returns the handle of a replica."""
+        self._client = client
+        self._controller = controller
+        self._feeders = feeders
+        self._connect = connect
+        self._handles: dict[str, ReplicaHandle] = {}
+        self._sent: dict[str, DemandReport] = {}
+        self._open: dict[str, tuple[str, ...]] = {}
+
+    async def run(self) -> None:
+        """Report and listen, until cancelled."""
+        async with asyncio.TaskGroup() as both:
+            both.create_task(self._report())
+            both.create_task(self._listen())
+
+    async def _report(self) -> None:
+        looks = 0
+        while True:
+            reports = {name: feeder.report() for name, feeder in self._feeders.items()}
+            changed = {it for it, report in reports.items() if report != self._sent.get(it)}
+            at_once = {it for it in changed if _kind(reports[it]) != _kind(self._sent.get(it))}
+            if at_once or (changed and looks >= _REPORT_S / _LOOK_S):
+                due = changed if looks >= _REPORT_S / _LOOK_S else at_once
+                with contextlib.suppress(Exception):  # a controller that is gone ends the run
+                    await self._controller.report([reports[name] for name in sorted(due)])
+                    self._sent |= {name: reports[name] for name in due}
+                looks = 0 if due == changed else looks
+            looks += 1
+            await asyncio.sleep(_LOOK_S)
+
+    async def _listen(self) -> None:
+        known = -1
+        while True:
+            try:
+                found = await self._controller.assignments(self._client, known)
+            except Exception:  # a controller that is gone ends the run
+                await asyncio.sleep(_AGAIN_S)
+                continue
+            if found.version != known:
+                known = found.version
+                self._apply(found)
+
+    def _apply(self, found: Assignments) -> None:
+        for engine, feeder in self._feeders.items():
+            names = found.replicas.get(engine, ())
+            feeder.set_replicas({name: self._handle(name) for name in names})
+            if not names and (reason := found.failures.get(engine)):
+                feeder.refuse(reason)
+        there = {name for names in found.replicas.values() for name in names}
+        for name in self._handles.keys() - there:
+            del self._handles[name]
+
+    def _handle(self, replica: str) -> ReplicaHandle:
+        if replica not in self._handles:
+            self._handles[replica] = self._connect(replica)
+        return self._handles[replica]
+
+
+def _kind(report: DemandReport | None) -> tuple[bool, bool]:
+    """Return of a report what the scheduler wants to know at once."""
+    if report is None:
+        return False, False
+    return report.ready > 0, report.outstanding > 0

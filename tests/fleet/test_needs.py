@@ -1,0 +1,320 @@
+"""What the scheduler needs to know of engines, and where the engines of a run begin."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raybench.config import FleetConf
+from raybench.engines.scheduler.messages import EngineNeed, MemoryBudget
+from raybench.errors import Problem
+from raybench.fleet.engines import EngineSpec, cpu_gib, group_engines
+from raybench.fleet.needs import PlacementPlan, needs_of, nodes_of, plan_placement
+from raybench.fleet.places import Node
+from raybench.types import JUDGING, ModelSpec
+
+ROSTER = Path(__file__).parents[2] / "conf/roster/autobench_paper.yaml"
+SIZES = {  # GB, as the roster's comments have them
+    "smollm2-1.7b": 3.4, "llama-3.2-1b": 2.5, "llama-3.2-3b": 6.4, "qwen2.5-3b": 6.2,
+    "qwen2.5-7b": 15.0, "qwen2.5-14b": 30.0, "llama-3-8b": 16.0, "gemma-7b": 17.0,
+    "mistral-small-3.1-24b": 48.0, "gpt-oss-20b": 14.0, "gemma-3-1b": 2.0, "phi-3-mini-4k": 7.6,
+}  # fmt: skip
+
+
+def engine(name: str, **options: Any) -> EngineSpec:
+    return group_engines([ModelSpec(name, "vllm", f"org/{name}", options=options)])[0]
+
+
+def node(*gib: float, name: str = "a", memory_gib: float = 500.0) -> Node:
+    return Node(name, memory_gib, {f"{number}": each for number, each in enumerate(gib)})
+
+
+def need(spec: EngineSpec, *nodes: Node, gib: float = 16.0, **conf: Any) -> EngineNeed:
+    fleet = FleetConf(**conf)
+    found = needs_of(spec, fleet, nodes_of(nodes, fleet, gpu=True), gpu=True, weights_gib=gib)
+    assert isinstance(found, EngineNeed)
+    return found
+
+
+def problem(spec: EngineSpec, *nodes: Node, gib: float = 16.0, **conf: Any) -> Problem:
+    fleet = FleetConf(**conf)
+    found = needs_of(spec, fleet, nodes_of(nodes, fleet, gpu=True), gpu=True, weights_gib=gib)
+    assert isinstance(found, Problem)
+    assert found.code == "resources.gpus"
+    return found
+
+
+Sized = Sequence[tuple[EngineSpec, float]]
+"""Engines and the GiB of their weights."""
+
+
+def plan(engines: Sized, *nodes: Node, **conf: Any) -> PlacementPlan:
+    sizes = {spec.name: gib for spec, gib in engines}
+    specs = [spec for spec, _ in engines]
+    return plan_placement(specs, FleetConf(**conf), nodes, gpu=True, sizes=sizes)
+
+
+def numbers_in_fix(found: Problem) -> list[int]:
+    """The numbers of a fix: tensor_parallel_size, GPUs, GiB."""
+    return [int(number) for number in re.findall(r"\d+", found.fix or "")]
+
+
+def devices(found: PlacementPlan) -> dict[str, tuple[tuple[str, ...], ...]]:
+    return {each.models: each.replicas for each in found.placed}
+
+
+def counts(found: PlacementPlan) -> dict[str, int]:
+    return {each.models: len(each.replicas) for each in found.placed}
+
+
+def waiting(found: PlacementPlan) -> list[str]:
+    return [each.models for each in found.waiting]
+
+
+# ---------------------------------------------------------------------------------------- nodes
+
+
+def test_each_gpu_is_a_device_and_half_of_the_memory_holds_sleepers() -> None:
+    nodes = [node(80, 24), Node("head", 64.0)]
+    (found,) = nodes_of(nodes, FleetConf(), gpu=True)
+    assert [(each.name, each.memory_gib) for each in found.devices] == [
+        ("a/gpu0", 80),
+        ("a/gpu1", 24),
+    ]
+    assert found.host_gib == 250.0
+    assert nodes_of(nodes, FleetConf(sleep_gib=0.0), gpu=True)[0].host_gib == 0.0
+
+
+def test_on_cpus_the_device_is_the_memory_or_has_as_many_units_as_slots() -> None:
+    (found,) = nodes_of([node(80)], FleetConf(), gpu=False)
+    assert [(each.name, each.memory_gib) for each in found.devices] == [("a/cpu", 500.0)]
+    (found,) = nodes_of([node(80)], FleetConf(slots=3), gpu=False)
+    assert [each.memory_gib for each in found.devices] == [3]
+
+
+# ---------------------------------------------------------------------------------------- needs
+
+
+def test_an_engine_alone_on_its_gpus_fills_a_share_of_them() -> None:
+    found = need(engine("m", tensor_parallel_size=2), node(80, 80), gib=30.0)
+    assert (found.devices, found.nodes, found.share, found.memory.kv) == (2, 1, 0.9, 0.0)
+    assert found.memory.weights == 15.0
+    assert found.memory.communication == 1.0
+    assert found.can_sleep == {1, 2}
+    assert need(engine("m"), node(80)).memory.communication == 0.0
+    assert need(engine("m", gpu_memory_utilization=0.4), node(80)).share == 0.4
+
+
+def test_a_given_kv_cache_takes_the_place_of_the_share() -> None:
+    found = need(engine("m"), node(80), kv_cache_gib=5.0)
+    assert (found.share, found.memory.kv) == (0.0, 5.0)
+    own = engine("m", kv_cache_memory_bytes=2 * 1024**3, gpu_memory_utilization=0.4)
+    found = need(own, node(80), kv_cache_gib=5.0)
+    assert (found.share, found.memory.kv) == (0.0, 2.0)
+    # Nobody knows what else it takes.
+    assert need(engine("m"), node(80), gib=0.0, kv_cache_gib=5.0).share == 0.9
+
+
+@given(st.integers(1, 8), st.floats(0.1, 1.0))
+def test_as_many_engines_as_slots_fit_on_a_gpu(slots: int, memory_share: float) -> None:
+    share = need(engine("m"), node(80), gib=1.0, slots=slots, memory_share=memory_share).share
+    assert share * slots <= 1.0 + 1e-9 < share * (slots + 1) + 1e-9
+
+
+def test_activations_follow_the_config_of_the_model(tmp_path: Path) -> None:
+    def activations(config: object, **options: Any) -> float:
+        (tmp_path / "config.json").write_text(json.dumps(config))
+        model = ModelSpec("m", "vllm", str(tmp_path), options=options)
+        return need(group_engines([model])[0], node(80)).memory.activations
+
+    text = {"hidden_size": 4096, "vocab_size": 131_072}
+    assert activations(text) == pytest.approx(8192 * 4096 * 16 / 1024**3 + 0.5)
+    assert activations({"text_config": text}) == activations(text)
+    assert activations(text, max_num_batched_tokens=2048) == pytest.approx(0.125 + 0.5)
+    assert activations([]) == need(engine("m"), node(80)).memory.activations
+
+
+def test_a_draft_model_adds_its_weights(tmp_path: Path) -> None:
+    with (tmp_path / "model.safetensors").open("wb") as file:
+        file.truncate(1024**3)
+    drafted = engine("m", speculative_config={"model": str(tmp_path)})
+    assert need(drafted, node(80), gib=16.0).memory.weights == 17.0
+    assert need(drafted, node(80), gib=0.0).memory.weights == 0.0
+    assert need(engine("m", speculative_config={"method": "ngram"}), node(80)).memory.weights == 16
+
+
+def test_an_engine_without_graphs_takes_no_memory_for_them() -> None:
+    assert need(engine("m"), node(80)).memory.graphs == 1.5
+    assert need(engine("m", enforce_eager=True), node(80)).memory.graphs == 0.0
+
+
+def test_formats_that_cannot_be_loaded_again_sleep_at_level_1_only() -> None:
+    assert need(engine("m", load_format="safetensors"), node(80)).can_sleep == {1, 2}
+    assert need(engine("m", load_format="gguf"), node(80)).can_sleep == {1}
+
+
+def test_judges_are_referees() -> None:
+    judge = group_engines([ModelSpec(f"m{JUDGING}", "vllm", "org/m")])[0]
+    assert need(judge, node(80)).is_referee
+    assert not need(engine("m"), node(80)).is_referee
+
+
+@pytest.mark.parametrize(("asked", "replicas"), [("auto", None), (3, 3)])
+def test_replicas_are_a_number_or_as_many_as_pay(asked: int | str, replicas: int | None) -> None:
+    assert need(engine("m"), node(80), replicas=asked).replicas == replicas
+    own = replace(engine("m"), replicas=2)
+    assert need(own, node(80), replicas=asked).replicas == 2
+
+
+# -------------------------------------------------------------------------------------- refused
+
+
+def test_weights_that_no_gpu_can_hold_are_refused_with_the_number_of_gpus() -> None:
+    found = problem(engine("m"), node(80), gib=140.0)
+    assert numbers_in_fix(found) == [2, 2, 80]
+    assert found.setting == "roster.models[].options.tensor_parallel_size"
+    # Two stages of a pipeline hold half of the weights each.
+    staged = engine("m", pipeline_parallel_size=2)
+    assert need(staged, node(80, 80), gib=140.0).devices == 2
+    found = problem(staged, node(80, 80), gib=600.0)
+    assert numbers_in_fix(found) == [8, 16, 80]
+
+
+def test_a_kv_cache_larger_than_every_gpu_is_refused() -> None:
+    found = problem(engine("m"), node(24), kv_cache_gib=30.0)
+    assert numbers_in_fix(found) == []
+
+
+def test_more_gpus_than_any_node_has_are_refused_unless_in_stages() -> None:
+    nodes = [node(*[80.0] * 8, name=name) for name in "ab"]
+    problem(engine("m", tensor_parallel_size=16), *nodes)
+    problem(engine("m", tensor_parallel_size=8, pipeline_parallel_size=3), *nodes)
+    staged = engine("m", tensor_parallel_size=4, pipeline_parallel_size=4)
+    assert need(staged, *nodes).nodes == 2
+    assert need(staged, node(*[80.0] * 16)).nodes == 1
+
+
+def test_without_nodes_nothing_is_refused() -> None:
+    assert need(engine("m", tensor_parallel_size=16), gib=10_000.0).nodes == 1
+    found = plan([(engine("m"), 10_000.0)])
+    assert (waiting(found), found.placed, found.problems) == (["m"], (), ())
+
+
+def test_an_engine_that_fits_nowhere_with_all_it_needs_is_a_problem_of_the_plan() -> None:
+    # Each of its weights fits, but only one of two GPUs is large enough.
+    large = engine("large", tensor_parallel_size=2)
+    found = plan([(large, 60.0), (engine("small"), 3.0)], node(80, 24))
+    assert [each.code for each in found.problems] == ["resources.gpus"]
+    assert [*counts(found)] == ["small"]
+
+
+# --------------------------------------------------------------------------------------- plans
+
+
+def test_large_models_get_the_large_gpus_of_a_mixed_node() -> None:
+    small = [(engine(f"small{number}"), 8.0) for number in range(3)]
+    found = plan([*small, (engine("large"), 65.0)], node(80, 80, 24, 24))
+    where = devices(found)
+    assert where["large"][0][0] in {"a/gpu0", "a/gpu1"}
+    assert {*where["small0"][0], *where["small1"][0]} == {"a/gpu2", "a/gpu3"}
+    assert len({device for (each,) in where.values() for device in each}) == 4
+    assert not waiting(found)
+
+
+def test_a_pipeline_over_two_nodes_leaves_no_gpu_to_others_until_its_turn_ends() -> None:
+    nodes = [node(*[80.0] * 8, name=name) for name in "ab"]
+    large = engine("large", tensor_parallel_size=8, pipeline_parallel_size=2)
+    small = [(engine(f"small{number}"), 8.0) for number in range(3)]
+    found = plan([(large, 800.0), *small], *nodes)
+    assert len(devices(found)["large"][0]) == 16
+    assert waiting(found) == ["small0", "small1", "small2"]
+    found = plan([*small, (large, 800.0)], *nodes)
+    assert counts(found) == dict.fromkeys(["small0", "small1", "small2"], 1)
+    assert waiting(found) == ["large"]
+
+
+def test_the_roster_of_the_paper_on_eight_gpus() -> None:
+    models = [
+        ModelSpec(each["name"], "vllm", each["weights"], options=each.get("options", {}))
+        for each in yaml.safe_load(ROSTER.read_text("utf-8"))["models"]
+    ]
+    specs = [(spec, SIZES[spec.called] / 1.074) for spec in group_engines(models)]
+    assert len(specs) == 12
+    found = plan(specs, node(*[80.0] * 8), replicas="auto")
+    assert counts(found) == dict.fromkeys([model.name for model in models[:8]], 1)
+    assert waiting(found) == [model.name for model in models[8:]]
+    assert [line.code for line in found.lines()] == ["plan.placed"] * 8 + ["plan.waiting_for_turn"]
+    # The four largest share eight GPUs: more of them go to those that take longest.
+    largest = sorted(specs, key=lambda each: -each[1])[:4]
+    found = plan(largest, node(*[80.0] * 8), replicas="auto")
+    assert counts(found) == {
+        "qwen2.5-14b": 2, "llama-3-8b": 1, "gemma-7b": 2, "mistral-small-3.1-24b": 3,
+    }  # fmt: skip
+
+
+def test_a_number_of_replicas_is_kept_and_auto_takes_the_rest() -> None:
+    three, rest = replace(engine("three"), replicas=3), replace(engine("rest"), replicas="auto")
+    found = plan([(rest, 8.0), (three, 8.0)], node(*[80.0] * 8))
+    assert counts(found) == {"rest": 5, "three": 3}
+    lines = {line.values["models"]: line for line in found.lines()}
+    assert lines["three"].code == "plan.placed_replicas"
+    assert lines["three"].values["replicas"] == 3
+    assert lines["three"].values["devices"].count(",") == 2
+    found = plan([(rest, 8.0), (three, 8.0)], node(80, 80))
+    assert counts(found) == {"rest": 1, "three": 1}
+
+
+def test_two_engines_with_a_given_kv_cache_share_a_gpu() -> None:
+    two = [(engine("one"), 16.0), (engine("two"), 16.0)]
+    found = plan(two, node(80), kv_cache_gib=10.0)
+    assert devices(found) == {"one": (("a/gpu0",),), "two": (("a/gpu0",),)}
+    assert waiting(plan(two, node(80))) == ["two"]
+    assert waiting(plan(two, node(80), slots=2)) == []
+
+
+def test_a_judge_is_loaded_before_the_models_that_it_judges() -> None:
+    judge = group_engines([ModelSpec(f"j{JUDGING}", "vllm", "org/j")])[0]
+    found = plan([(engine("m"), 8.0), (judge, 8.0)], node(80))
+    assert (counts(found), waiting(found)) == ({"j": 1}, ["m"])
+
+
+def test_devices_of_several_nodes_are_named_with_their_node() -> None:
+    two = [(replace(engine("m"), replicas=2), 8.0)]
+    one_node, two_nodes = (
+        plan(two, node(80, 80)),
+        plan(two, node(80), node(80, name="b")),
+    )
+    assert [line.values["devices"] for line in one_node.lines()] == ["GPU 0, 1"]
+    twelve = plan([(replace(engine("m"), replicas=12), 8.0)], node(*[80.0] * 12))
+    (line,) = twelve.lines()
+    assert re.findall(r"\d+", line.values["devices"]) == [str(number) for number in range(12)]
+    (line,) = two_nodes.lines()
+    assert [each.split()[-1] for each in line.values["devices"].split("; ")] == ["a", "b"]
+
+
+@pytest.mark.parametrize(("replicas", "number"), [("auto", 1), (2, 2)])
+def test_on_cpus_auto_is_one_replica(replicas: int | str, number: int) -> None:
+    conf, spec = FleetConf(replicas=replicas), engine("m")
+    found = needs_of(spec, conf, nodes_of([node()], conf, gpu=False), gpu=False, weights_gib=3.0)
+    assert isinstance(found, EngineNeed)
+    assert (found.replicas, found.can_sleep, found.devices) == (number, frozenset(), 1)
+    assert found.memory == MemoryBudget(6.0, 1.0, context=1.0)
+    assert found.memory.total == cpu_gib(spec, conf, 3.0)
+    assert plan_placement([spec], conf, [node()], gpu=False).replicas() == {spec.name: number}
+
+
+def test_on_cpus_engines_wait_where_memory_or_slots_are_taken() -> None:
+    specs = [engine(f"m{number}") for number in range(3)]
+    found = plan_placement(specs, FleetConf(), [node(memory_gib=5.0)], gpu=False)
+    assert (len(found.placed), waiting(found)) == (2, ["m2"])
+    found = plan_placement(specs, FleetConf(slots=1), [node(memory_gib=5.0)], gpu=False)
+    assert (len(found.placed), waiting(found)) == (1, ["m1", "m2"])
+    found = plan_placement(specs, FleetConf(), [node(memory_gib=1.0)], gpu=False)
+    assert [each.code for each in found.problems] == ["resources.memory"] * 3
