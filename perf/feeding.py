@@ -9,7 +9,8 @@ it decides about. `SimulatedFeeder` stands for `raybench.engines.feeder.EngineFe
 bound of requests at a replica and its reports once a second and at 0; `SimulatedReplica` for an
 engine, with its speed, its batch, its drain; `World` for the controller and the nodes, with the
 time that moves take, and for the way of a report to the scheduler, which takes up to a second. To
-put the real feeder in front, replace `SimulatedFeeder`: nobody else knows what a request is.
+put the real feeder in front, replace `SimulatedFeeder`: `World` gives it replicas, and takes its
+reports. Case `b`, one engine with replies of unequal length, comes with the real feeder.
 
 Cases, with a load of 90 s:
 
@@ -17,8 +18,9 @@ Cases, with a load of 90 s:
   the scheduler knows nothing of their sizes, and once their weights tell their speeds. Ideal: the
   larger of all work / GPUs and the largest model's work / GPUs, without loads.
 - `c`: 64 GPUs, the same models, 120,000 questions each. Busy from 0 to 95 % of the work.
-- `--decide`: 64 GPUs, 100 models on 1, 2 and 4 GPUs each, of which referees answer what the others
-  have answered. Processor time of one call of the scheduler.
+- `--decide`: 64 GPUs, 100 models on 1, 2 and 4 GPUs each, 1,200 questions each. Ten of the models
+  are referees: they judge what the others have answered. Processor time of one call of the
+  scheduler.
 
 A GPU works as `step_s` says: a batch of 256 takes 0.013 s a step, and one of 1 takes 0.008 s. So a
 model is at its speed while 256 requests run, and slower in its tail. Bars: `a` takes at most 1.10
@@ -94,6 +96,8 @@ class Case:
     patience_s: float = 7200.0
     referees: int = 0
     """So many models answer only what the others have answered."""
+    delay_s: float = 1.0
+    """How late reports arrive at most."""
 
     def needs(self) -> list[EngineNeed]:
         """Return what the models need; their weights may tell how fast each is."""
@@ -374,7 +378,7 @@ class World:
     def _report(self, feeder: SimulatedFeeder) -> None:
         """Send a report, which arrives up to a second later, but not before an earlier one."""
         report = feeder.report()
-        delay = max(self._draw.uniform(0, REPORT_S), feeder.arrives_at - self.now)
+        delay = max(self._draw.uniform(0, self.case.delay_s), feeder.arrives_at - self.now)
         feeder.arrives_at = self.now + delay
         self._after(delay, partial(self._take_report, feeder, report))
 
@@ -455,7 +459,12 @@ def run_c(scale: float) -> bool:
 def run_decide(scale: float) -> bool:
     """Print how long decisions take; tell whether the slowest is within its bar."""
     case = Case(
-        64, mixed(100), int(QUESTIONS * scale), devices=(1, 2, 4), patience_s=1800.0, referees=10
+        64,
+        mixed(100),
+        int(QUESTIONS / 10 * scale),
+        devices=(1, 2, 4),
+        patience_s=1800.0,
+        referees=10,
     )
     gc.disable()  # of everything else in this process
     outcome = World(case).run()

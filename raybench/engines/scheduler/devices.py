@@ -12,6 +12,10 @@ TOLERANCE = 1e-6
 IDLE, SLEEPER, EXTRA, PRESSED, _REST = range(5)
 """Who leaves first: an idle replica, a sleeping one (it is unloaded), a busy one whose engine has
 another, the last one of a busy engine. Then what those who went to sleep left on the device."""
+COMES = (
+    ReplicaState.PLANNED, ReplicaState.LOADING, ReplicaState.WAKING, ReplicaState.OPEN,
+)  # fmt: skip
+"""States of a replica that takes requests, or will."""
 _LEAVES = (ReplicaState.CLOSING, ReplicaState.CLOSED, ReplicaState.GOING_TO_SLEEP)
 
 
@@ -214,8 +218,7 @@ def choose_devices(
     nodes = devices.fitting(memory)
     if not nodes:
         return Never(_explain(memory, devices))
-    stages = 1 if len(nodes[0]) >= need.devices else need.nodes
-    count = need.devices if stages == 1 else _stage(need)
+    stages, count = stages_of(need, nodes)
     found: list[tuple[tuple[float, ...], Placement]] = []
     for node in nodes:
         placement = place_on(memory, node, count, may_leave)
@@ -227,6 +230,11 @@ def choose_devices(
     if stages == 1:
         return min(found)[1]
     return _together([placement for _, placement in sorted(found)[:stages]])
+
+
+def stages_of(need: EngineNeed, nodes: Sequence[Sequence[DeviceMemory]]) -> tuple[int, int]:
+    """Return how many of the fitting nodes an engine takes, and how many devices of each."""
+    return (1, need.devices) if len(nodes[0]) >= need.devices else (need.nodes, _stage(need))
 
 
 def place_on(
@@ -254,6 +262,10 @@ def place_on(
 def _place_on_one(
     memory: EngineMemory, device: DeviceMemory, may_leave: MayLeave, sleeper: Replica | None
 ) -> Placement | None:
+    if memory.need.replicas is None and any(
+        each.memory is memory and each.state in COMES for each in device.replicas
+    ):
+        return None  # a second copy on the same device makes an engine no faster
     unclaimed = device.unclaimed_gib() + (sleeper.claimed_gib(device) if sleeper else 0.0)
     lack = memory.awake_gib(device) - unclaimed
     leaving: tuple[Leaver, ...] = ()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from raybench.engines.base import DemandReport
-from raybench.engines.scheduler.devices import EngineMemory, Replica
+from raybench.engines.scheduler.devices import COMES, EngineMemory, Replica
 from raybench.engines.scheduler.messages import EngineNeed, ReplicaState, Rules
 
 _GIB_PER_S = 160.0
@@ -13,9 +13,6 @@ _ASSUMED_S = 10.0
 """Seconds of measurement that the assumption counts for."""
 _MEMORY_S = 1200.0
 """Replica time after which older measurements count half: benchmarks differ in length."""
-_COMES = (
-    ReplicaState.PLANNED, ReplicaState.LOADING, ReplicaState.WAKING, ReplicaState.OPEN,
-)  # fmt: skip
 _SLEEPS = (
     ReplicaState.CLOSING, ReplicaState.CLOSED, ReplicaState.GOING_TO_SLEEP, ReplicaState.ASLEEP,
 )  # fmt: skip
@@ -31,6 +28,14 @@ class EngineState:
     wake_s: dict[int, float]
     leave_s: float
     replicas: dict[str, Replica] = field(default_factory=dict)
+    coming: list[Replica] = field(default_factory=list)
+    """Those that are open or will be."""
+    opened: list[Replica] = field(default_factory=list)
+    """Those that take requests."""
+    asleep: list[Replica] = field(default_factory=list)
+    """Those that can be woken."""
+    can_wake: bool = False
+    """One sleeps, or is about to."""
     reports: dict[str, DemandReport] = field(default_factory=dict)
     ready: int = 0
     outstanding: int = 0
@@ -72,31 +77,14 @@ class EngineState:
         """Tell whether requests are with it or could be; one whose feed is blocked has none."""
         return self.ready > 0 or self.outstanding > 0
 
-    @property
-    def coming(self) -> list[Replica]:
-        """Return the replicas that are open or will be."""
-        return [replica for replica in self.replicas.values() if replica.state in _COMES]
-
-    @property
-    def opened(self) -> list[Replica]:
-        """Return the replicas that take requests."""
-        return [each for each in self.replicas.values() if each.state is ReplicaState.OPEN]
-
-    @property
-    def asleep(self) -> list[Replica]:
-        """Return the replicas that can be woken."""
-        return [
-            each
-            for each in self.replicas.values()
-            if each.state is ReplicaState.ASLEEP and not each.must_unload
-        ]
-
-    @property
-    def can_wake(self) -> bool:
-        """Tell whether a replica sleeps, or is about to."""
-        return bool(self.need.can_sleep) and any(
-            each.state in _SLEEPS and not each.must_unload for each in self.replicas.values()
-        )
+    def sort_replicas(self) -> None:
+        """Sort the replicas by what they can do, after one has changed."""
+        replicas = self.replicas.values()
+        self.coming = [each for each in replicas if each.state in COMES]
+        self.opened = [each for each in replicas if each.state is ReplicaState.OPEN]
+        stays = [each for each in replicas if not each.must_unload]
+        self.asleep = [each for each in stays if each.state is ReplicaState.ASLEEP]
+        self.can_wake = bool(self.need.can_sleep) and any(each.state in _SLEEPS for each in stays)
 
     def take_in(self, report: DemandReport, now: float) -> None:
         """Take in what a client wants, and what it was answered since it reported last."""

@@ -17,56 +17,40 @@ move has all its devices to itself, and no device is promised more memory than i
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from heapq import heapify, heappop, heappush
-from itertools import count
+from heapq import heapify, heapreplace
 
 from raybench.engines.scheduler.devices import (
     EXTRA,
     IDLE,
     PRESSED,
     TOLERANCE,
-    Devices,
-    Leaver,
+    DeviceMemory,
     MayLeave,
-    Never,
     Placement,
     Replica,
     choose_devices,
     place_on,
+    stages_of,
 )
-from raybench.engines.scheduler.engine_state import EngineState, new_engine
+from raybench.engines.scheduler.engine_state import EngineState
 from raybench.engines.scheduler.messages import (
     Action,
-    Asleep,
     ClientGone,
-    Close,
     DevicesFound,
     DevicesLost,
-    Drained,
     EngineNeed,
     Event,
-    FailureKind,
-    Load,
-    Loaded,
     Measured,
-    MoveFailed,
     Node,
     NoMoreDevices,
     Refuse,
-    Reopen,
     ReplicaState,
     Reported,
-    Restarting,
     Rules,
-    Sleep,
     Tick,
-    Unload,
-    Unloaded,
-    Wake,
-    Woken,
 )
 from raybench.engines.scheduler.move_costs import MoveCosts
-from raybench.statements import Statement
+from raybench.engines.scheduler.moves import ReplicaMoves
 
 PAYS = 3.0
 """A replica has to save this many times the seconds that bringing it in takes."""
@@ -79,10 +63,6 @@ _IN_HAND = 0.1
 """Share of the patience that is kept back, because durations are estimates."""
 _TURN = 5.0
 """So many times its load an engine is left at work, if that leaves the others in time."""
-_TRIES = 2
-_MOVES = (
-    ReplicaState.LOADING, ReplicaState.WAKING, ReplicaState.GOING_TO_SLEEP, ReplicaState.UNLOADING,
-)  # fmt: skip
 
 
 class EngineScheduler:
@@ -97,39 +77,37 @@ class EngineScheduler:
     ) -> None:
         self._rules = rules or Rules()
         self._now = now
-        self._devices = Devices()
-        self._devices.add(nodes)
-        self._engines = {need.engine: new_engine(need, self._rules) for need in needs}
-        self._replicas: dict[str, Replica] = {}
-        self._pending: dict[Replica, None] = {}
-        """Replicas that wait for a move to begin."""
+        self._moves = ReplicaMoves(nodes, needs, self._rules, now)
+        self._engines = self._moves.engines
         self._look = False
         """Something happened that may start or end a replica; most reports change only numbers."""
-        self._are_awaited = False
         self._grow_from = float("inf")
         self._next_tick: float | None = None
+        self._reckoned: list[EngineState] = []
+        """The engines for which the next two were computed."""
         self._slack_s = float("inf")
         self._share_s = float("inf")
         """Of the patience, for one turn of an engine."""
-        self.costs = MoveCosts()
-        self.costs.set_devices(len(self._devices.by_name), now)
-        for engine in self._engines.values():
-            self._find_place(engine)
+
+    @property
+    def costs(self) -> MoveCosts:
+        """Return what moves have cost so far."""
+        return self._moves.costs
 
     def preload(self, now: float) -> list[Action]:
         """Load what fits side by side before any client reports, in the order of admission."""
-        self._now = now
+        self._now = self._moves.now = now
         for engine in sorted(self._engines.values(), key=self._admission_order):
             if not engine.reason and not engine.coming:
-                placement = choose_devices(engine.memory, self._devices, lambda replica: None)
+                placement = choose_devices(engine.memory, self._moves.devices, lambda replica: None)
                 if isinstance(placement, Placement):
                     engine.is_expected = True
-                    list(self._plan(engine, placement))
-        return [*self._begin_moves()]
+                    list(self._moves.plan(engine, placement))  # nobody has to leave
+        return [*self._moves.begin_moves()]
 
     def handle(self, event: Event, now: float) -> list[Action]:
         """Take in what happened; return what is to be done, in order."""
-        self._now = now
+        self._now = self._moves.now = now
         actions = [*self._take_in(event)]
         if self._look:
             self._look = False
@@ -143,9 +121,9 @@ class EngineScheduler:
     def open_replicas(self) -> Mapping[str, tuple[str, ...]]:
         """Return the replicas that requests go to, by engine."""
         return {
-            engine.name: tuple(replica.name for replica in opened)
+            engine.name: tuple(replica.name for replica in engine.opened)
             for engine in self._engines.values()
-            if (opened := engine.opened)
+            if engine.opened
         }
 
     def states(self, engine: str) -> dict[str, ReplicaState]:
@@ -157,12 +135,24 @@ class EngineScheduler:
         return {each.name: each.reason for each in self._engines.values() if each.reason}
 
     def waiting(self) -> dict[str, int]:
-        """Return the ready requests of engines that have no replica, planned ones included."""
-        return {each.name: each.ready for each in self._engines.values() if self._waits(each)}
+        """Return the ready requests of engines that have no open replica."""
+        return {
+            engine.name: engine.ready
+            for engine in self._engines.values()
+            if engine.ready and not engine.opened and not engine.reason
+        }
+
+    def without_devices(self) -> list[str]:
+        """Return the engines with demand that fit on none of the devices that are there."""
+        return [
+            engine.name
+            for engine in self._engines.values()
+            if self._waits(engine) and not self._moves.devices.fitting(engine.memory)
+        ]
 
     def usage(self) -> dict[str, float]:
         """Return the GiB in use on each device, now."""
-        return {name: device.held_gib() for name, device in self._devices.by_name.items()}
+        return {name: device.held_gib() for name, device in self._moves.devices.by_name.items()}
 
     # What happened
 
@@ -181,175 +171,32 @@ class EngineScheduler:
                 for engine in self._engines.values():
                     engine.forget(client, self._now)
             case DevicesLost(names, awaited):
-                self._are_awaited |= awaited
-                yield from self._lose(names)
+                self._moves.are_awaited |= awaited
+                yield from self._moves.lose(names)
             case DevicesFound(nodes):
-                self._devices.add(nodes)
-                yield from self._change_devices()
+                self._moves.devices.add(nodes)
+                yield from self._moves.change_devices()
             case NoMoreDevices():
-                self._are_awaited = False
-                yield from self._change_devices()
+                self._moves.are_awaited = False
+                yield from self._moves.change_devices()
             case Measured(name, gib):
-                if name in self._devices.by_name:
-                    self._devices.by_name[name].other_gib = gib
+                if name in self._moves.devices.by_name:
+                    self._moves.devices.by_name[name].other_gib = gib
             case Tick():
                 pass
             case _:
-                if event.replica in self._replicas:
-                    yield from self._hear_of(self._replicas[event.replica], event)
-
-    def _hear_of(
-        self,
-        replica: Replica,
-        event: Loaded | Woken | Drained | Asleep | Unloaded | MoveFailed | Restarting,
-    ) -> Iterator[Action]:
-        """Take in what became of a replica. What was ordered before its unload is out of date."""
-        engine, state = self._engine_of(replica), replica.state
-        seconds = self._now - replica.since
-        match event:
-            case Loaded(gib=gib) if state is ReplicaState.LOADING:
-                self._end_move(replica)
-                engine.load_s, engine.tries = seconds, _TRIES
-                if gib is not None:
-                    replica.memory.measured_gib, replica.memory.alone = gib, False
-                    self._devices.recompute(replica.memory)
-                self._open(engine, replica)
-            case Woken() if state is ReplicaState.WAKING:
-                self._end_move(replica)
-                engine.wake_s[replica.level] = seconds
-                self._open(engine, replica)
-            case Drained() if state is ReplicaState.CLOSING:
-                self._set(replica, ReplicaState.CLOSED)
-                self._pending[replica] = None
-            case Asleep(left_gib=left, host_gib=host) if state is ReplicaState.GOING_TO_SLEEP:
-                self._end_move(replica)
-                engine.leave_s = seconds
-                replica.memory.left_gib = replica.memory.left_gib if left is None else left
-                replica.memory.host_gib = replica.memory.host_gib if host is None else host
-                self._set(replica, ReplicaState.ASLEEP)
-            case Unloaded() if state is ReplicaState.UNLOADING:
-                self._end_move(replica)
-                self._remove(replica)
-            case MoveFailed(reason=reason, kind=kind) if state in _MOVES:
-                yield self._begin_unload(replica)
-                if state is not ReplicaState.GOING_TO_SLEEP:
-                    yield from self._fail_load(engine, replica, reason, kind)
-            case Restarting():
-                yield from self._restart(engine, replica)
-            case _:
-                pass
-
-    def _open(self, engine: EngineState, replica: Replica) -> None:
-        engine.count_time(self._now)
-        replica.level = 0
-        self._set(replica, ReplicaState.OPEN)
-
-    def _restart(self, engine: EngineState, replica: Replica) -> Iterator[Action]:
-        """Grant a process that Serve started again its load, or end it where it was leaving."""
-        engine.count_time(self._now)
-        match replica.state:
-            case ReplicaState.OPEN:
-                self._set(replica, ReplicaState.PLANNED)
-                replica.restarts = True
-                self._pending[replica] = None
-            case ReplicaState.LOADING | ReplicaState.WAKING:
-                yield self._begin_unload(replica)
-                reason = Statement(
-                    "engine.died_starting",
-                    "the process of replica {replica} ended while it started",
-                    replica=replica.name,
-                )
-                yield from self._fail_load(engine, replica, reason, "other")
-            case ReplicaState.GOING_TO_SLEEP:
-                yield self._begin_unload(replica)
-            case ReplicaState.CLOSING | ReplicaState.CLOSED | ReplicaState.ASLEEP:
-                self._leave_for_good(replica)
-            case ReplicaState.PLANNED:  # it was asleep, and has lost what it kept
-                replica.level = 0
-                replica.restarts = True
-            case ReplicaState.UNLOADING:
-                pass
-
-    def _fail_load(
-        self, engine: EngineState, replica: Replica, reason: str, kind: FailureKind
-    ) -> Iterator[Action]:
-        """Note a failure; decide whether the engine is tried again (rule 7)."""
-        if kind == "memory":
-            engine.failed_on = frozenset(device.name for device in replica.devices)
-            engine.memory.alone = True
-            for other in {each for device in replica.devices for each in device.replicas}:
-                if other.state is ReplicaState.ASLEEP:
-                    self._leave_for_good(other)
-        if any(other is not replica for other in engine.coming):
-            engine.may_grow = False  # what it has goes on
-            return
-        engine.tries -= 1
-        if engine.tries <= 0 or kind == "permanent":
-            yield from self._give_up(engine, reason)
-
-    def _give_up(self, engine: EngineState, reason: str) -> Iterator[Action]:
-        engine.reason, engine.waiting_since, engine.is_expected = reason, None, False
-        if engine.is_busy:
-            yield Refuse(engine.name, reason)
-
-    def _retry(self, engine: EngineState, tries: int) -> None:
-        """Let an engine that failed be tried again: something has changed."""
-        if not engine.has_no_place:
-            engine.reason = ""
-        engine.tries, engine.may_grow = max(engine.tries, tries), True
-
-    def _lose(self, names: frozenset[str]) -> Iterator[Action]:
-        for device in self._devices.drop(names):
-            for replica in [*device.replicas]:
-                engine = self._engine_of(replica)
-                engine.count_time(self._now)
-                replica.devices = tuple(each for each in replica.devices if each is not device)
-                device.replicas.remove(replica)
-                if replica.state is ReplicaState.PLANNED and not replica.level:
-                    self._remove(replica)
-                elif replica.state is ReplicaState.UNLOADING:
-                    pass
-                elif replica.state in _MOVES or not replica.devices:
-                    yield self._begin_unload(replica)
-                else:
-                    self._leave_for_good(replica)
-        yield from self._change_devices()
-
-    def _change_devices(self) -> Iterator[Action]:
-        self.costs.set_devices(len(self._devices.by_name), self._now)
-        for engine in self._engines.values():
-            had_reason = engine.reason
-            self._retry(engine, _TRIES)
-            self._find_place(engine)
-            if engine.reason and not had_reason and engine.is_busy:
-                yield Refuse(engine.name, engine.reason)
-
-    def _find_place(self, engine: EngineState) -> None:
-        """Note whether there are devices that an engine fits on, or may come."""
-        chosen = choose_devices(engine.memory, self._devices, lambda replica: None)
-        if not isinstance(chosen, Never):
-            engine.had_place = True
-        if not isinstance(chosen, Never) or self._are_awaited:
-            engine.has_no_place, engine.reason = False, ""
-        elif not engine.has_no_place:
-            engine.has_no_place, engine.reason = True, chosen.reason
-            if engine.had_place:
-                engine.reason = Statement(
-                    "engine.no_node",
-                    "engine {engine} had its place on a node that died, and no other node "
-                    "has room for it: bring one up, and give the same command again",
-                    engine=engine.name,
-                )
+                if event.replica in self._moves.replicas:
+                    yield from self._moves.hear_of(self._moves.replicas[event.replica], event)
 
     # What to do
 
     def _decide(self) -> Iterator[Action]:
-        self._cancel_plans()
+        self._moves.cancel_plans()
         if waiting := self._list_waiting():
             yield from self._admit(waiting)
-        yield from self._reopen()
+        yield from self._moves.reopen()
         yield from self._grow()
-        yield from self._begin_moves()
+        yield from self._moves.begin_moves()
         self._next_tick = self._find_next_tick()
 
     def _waits(self, engine: EngineState) -> bool:
@@ -376,22 +223,45 @@ class EngineScheduler:
         mains = self._main_replicas()
         pressed = self._find_pressed(waiting)
         if pressed and (found := self._find_devices(pressed, self._gives_way(mains, pressed))):
-            yield from self._plan(pressed, *found)
+            yield from self._moves.plan(pressed, *found)
         may_leave, too_large = self._gives_way(mains), _TooLarge()
         # Patience counts from the oldest; while it does not press, work is ordered by its length.
         ordered = sorted(waiting, key=_by_age if pressed else self._admission_order)
         # Who sleeps elsewhere is loaded once more only on devices that nobody else can use.
-        for elsewhere in (False, True):
+        for again in (False, True):
             for engine in ordered:
-                if engine.coming or engine.can_wake < elsewhere:
+                loads = again or not engine.can_wake
+                if engine.coming or (again and not self._pays_again(engine)):
                     continue
-                loads = elsewhere or not engine.can_wake
-                if too_large.holds(engine) and (elsewhere or not engine.asleep):
+                if too_large.holds(engine) and (again or not engine.asleep):
                     continue
                 if found := self._find_devices(engine, may_leave, elsewhere=loads):
-                    yield from self._plan(engine, *found)
+                    yield from self._moves.plan(engine, *found)
                 elif loads:
                     too_large.add(engine)
+
+    def _pays_again(self, engine: EngineState) -> bool:
+        """Tell whether an engine is to be loaded though it sleeps on devices that others use.
+
+        Not where their known work ends so soon that this saves less than a replica has to.
+        """
+        if not engine.can_wake:
+            return False
+
+        def frees_s(other: EngineState) -> float:
+            if other is engine or not other.is_busy:
+                return 0.0
+            return other.seconds_left(len(other.coming)) if other.knows_remaining else float("inf")
+
+        return PAYS * engine.load_s <= min(
+            max(
+                frees_s(self._moves.engine_of(other))
+                for device in replica.devices
+                for other in device.replicas
+            )
+            for replica in engine.replicas.values()
+            if replica.devices and not replica.must_unload
+        )
 
     def _main_replicas(self) -> dict[EngineState, Replica]:
         """Return the replica of each engine that it gives up last."""
@@ -407,7 +277,7 @@ class EngineScheduler:
         """Return who leaves for an engine that has no replica, or for one that is pressed."""
 
         def may_leave(replica: Replica) -> tuple[int, float] | None:
-            engine = self._engine_of(replica)
+            engine = self._moves.engine_of(replica)
             is_extra = mains.get(engine, replica) is not replica
             if replica.state is ReplicaState.PLANNED and is_extra:
                 return None if replica.level or replica.restarts else (IDLE, 0.0)
@@ -440,13 +310,14 @@ class EngineScheduler:
             if place and (best is None or place.cost < best[0].cost):
                 best = place, sleeper
         if elsewhere and (best is None or best[0].cost[0]):
-            chosen = choose_devices(engine.memory, self._devices, may_leave)
+            chosen = choose_devices(engine.memory, self._moves.devices, may_leave)
             if isinstance(chosen, Placement) and (not best or chosen.cost[0] < best[0].cost[0]):
                 best = chosen, None
         return best
 
     def _find_pressed(self, waiting: Sequence[EngineState]) -> EngineState | None:
         """Return the engine that has to come in now so that patience holds for all, if any."""
+        self._reckoned = list(waiting)
         oldest = sorted(waiting, key=_by_age)
         coming = [(each, engine) for engine in self._engines.values() for each in engine.coming]
         wanting = len(waiting) + sum(engine.is_busy for _, engine in coming)
@@ -463,21 +334,34 @@ class EngineScheduler:
     ) -> float:
         """Return how long residents may go on until these can only just be served in time.
 
-        Each takes the place that is free first, in this order, for its turn.
+        Each takes the devices that are free first, in this order, for its turn.
         """
-        free = [
-            engine.drain_s + engine.leave_s
-            if replica.state is ReplicaState.OPEN
-            else engine.arrival_s + self._stays_s(engine)
-            for replica, engine in coming
-        ] or [0.0]
-        heapify(free)
+        free: dict[DeviceMemory, list[float]] = {}
+        for replica, engine in coming:
+            until = engine.drain_s + engine.leave_s
+            if replica.state is not ReplicaState.OPEN:
+                until = engine.arrival_s + self._stays_s(engine)
+            for device in replica.devices:
+                free.setdefault(device, []).append(until)
+        for device in self._moves.devices.by_name.values():
+            heapify(free.setdefault(device, [0.0]))
         slack = float("inf")
         for engine in waiting:
-            begins = heappop(free) + engine.arrival_s
+            nodes = self._moves.devices.fitting(engine.memory)
+            if not nodes:
+                continue
+            stages, count = stages_of(engine.need, nodes)
+            starts = []
+            for number, node in enumerate(nodes):
+                times = [free[device][0] for device in node]
+                starts.append((min(times) if count == 1 else sorted(times)[count - 1], number))
+            starts = [min(starts)] if stages == 1 else sorted(starts)[:stages]
+            begins = starts[-1][0] + engine.arrival_s
             since = self._now if engine.waiting_since is None else engine.waiting_since
             slack = min(slack, since + patience - self._now - begins)
-            heappush(free, begins + self._stays_s(engine))
+            for _, number in starts:
+                for device in sorted(nodes[number], key=lambda each: free[each][0])[:count]:
+                    heapreplace(free[device], begins + self._stays_s(engine))
         return slack
 
     def _turn_s(self, engine: EngineState) -> float:
@@ -502,7 +386,7 @@ class EngineScheduler:
                 if too_large.holds(engine) and not engine.asleep:
                     continue
                 if found := self._find_devices(engine, self._gives_way_to_growth(engine)):
-                    yield from self._plan(engine, *found)
+                    yield from self._moves.plan(engine, *found)
                     growing = True
                     break
                 too_large.add(engine)
@@ -524,7 +408,7 @@ class EngineScheduler:
         """Return who leaves for one replica more: whoever has finished, or was idle for long."""
 
         def may_leave(replica: Replica) -> tuple[int, float] | None:
-            engine = self._engine_of(replica)
+            engine = self._moves.engine_of(replica)
             if replica.state is not ReplicaState.OPEN or engine is comer:
                 return None
             if not engine.is_busy:
@@ -539,166 +423,11 @@ class EngineScheduler:
 
         return may_leave
 
-    def _plan(
-        self, engine: EngineState, placement: Placement, sleeper: Replica | None = None
-    ) -> Iterator[Action]:
-        """Set devices aside for a replica, and send away whoever has to leave them."""
-        replica = sleeper
-        if replica is None:
-            number = next(n for n in count() if f"{engine.name}-r{n}" not in self._replicas)
-            name = f"{engine.name}-r{number}"
-            replica = Replica(name, engine.memory, placement.devices)
-            self._replicas[name] = engine.replicas[name] = replica
-            for device in placement.devices:
-                device.replicas.append(replica)
-        replica.is_swap = any(
-            leaver.replica.state is ReplicaState.OPEN for leaver in placement.leaving
-        )
-        self._set(replica, ReplicaState.PLANNED)
-        self._pending[replica] = None
-        for leaver in placement.leaving:
-            yield from self._send_away(leaver, replica)
-
-    def _send_away(self, leaver: Leaver, comer: Replica) -> Iterator[Action]:
-        replica = leaver.replica
-        match replica.state:
-            case ReplicaState.PLANNED:
-                self._cancel(replica)
-            case ReplicaState.OPEN:
-                engine = self._engine_of(replica)
-                engine.count_time(self._now)
-                self._set(replica, ReplicaState.CLOSING)
-                replica.makes_way_for, replica.is_swap = comer, True
-                replica.must_unload = leaver.unload
-                yield Close(replica.name, cut_waiting=engine.is_busy)
-            case ReplicaState.ASLEEP:
-                self._leave_for_good(replica)
-            case _:
-                replica.must_unload = True
-
-    def _cancel_plans(self) -> None:
-        """Drop plans that nobody wants any more, or whose memory is not there after all."""
-        for replica in [each for each in self._pending if each.state is ReplicaState.PLANNED]:
-            for device in replica.devices:
-                for other in sorted(device.replicas, key=lambda each: each.since):
-                    if device.unclaimed_gib() >= -TOLERANCE:
-                        break
-                    if other.state is ReplicaState.ASLEEP and not other.must_unload:
-                        self._leave_for_good(other)
-            lacks = any(device.unclaimed_gib() < -TOLERANCE for device in replica.devices)
-            unwanted = not self._engine_of(replica).wants
-            if (lacks or unwanted) and not replica.restarts:
-                self._cancel(replica)
-
-    def _cancel(self, replica: Replica) -> None:
-        if replica.level:
-            self._set(replica, ReplicaState.ASLEEP)
-            self._pending.pop(replica, None)
-        else:
-            self._remove(replica)
-
-    def _reopen(self) -> Iterator[Action]:
-        """Open replicas again that were closed for a plan that was dropped."""
-        for replica in self._replicas.values():
-            comer = replica.makes_way_for
-            if comer is None or (
-                comer.state is ReplicaState.PLANNED and comer.name in self._replicas
-            ):
-                continue
-            replica.makes_way_for = None
-            if replica.state not in (ReplicaState.CLOSING, ReplicaState.CLOSED):
-                continue
-            if all(
-                device.unclaimed_gib() + replica.claimed_gib(device)
-                >= replica.memory.awake_gib(device) - TOLERANCE
-                for device in replica.devices
-            ):
-                self._pending.pop(replica, None)
-                replica.must_unload = False
-                self._engine_of(replica).count_time(self._now)
-                self._set(replica, ReplicaState.OPEN)
-                yield Reopen(replica.name)
-
-    def _begin_moves(self) -> Iterator[Action]:
-        """Begin the moves whose devices are free of others: leavers first."""
-        for replica in sorted(self._pending, key=lambda each: each.state is ReplicaState.PLANNED):
-            if any(device.moving for device in replica.devices):
-                continue
-            if replica.state is not ReplicaState.PLANNED:
-                yield self._leave(replica)
-            elif all(
-                device.held_gib() - replica.held_gib(device) + replica.memory.awake_gib(device)
-                <= device.gib + TOLERANCE
-                for device in replica.devices
-            ):
-                yield self._arrive(replica)
-
-    def _arrive(self, replica: Replica) -> Action:
-        names = tuple(device.name for device in replica.devices)
-        level, replica.restarts = replica.level, False
-        self._begin_move(replica, ReplicaState.WAKING if level else ReplicaState.LOADING)
-        self.costs.add_arrival(from_sleep=bool(level), is_swap=replica.is_swap)
-        if level:
-            return Wake(replica.name, level)
-        return Load(replica.name, replica.memory.need.engine, names)
-
-    def _leave(self, replica: Replica) -> Action:
-        level = 0 if replica.must_unload else self._devices.sleep_level(replica)
-        if not level:
-            return self._begin_unload(replica)
-        replica.level = level
-        self._begin_move(replica, ReplicaState.GOING_TO_SLEEP)
-        return Sleep(replica.name, level)
-
-    def _leave_for_good(self, replica: Replica) -> None:
-        """Let a replica unload as soon as its devices have no move."""
-        replica.must_unload, replica.makes_way_for = True, None
-        if replica.state is ReplicaState.PLANNED:
-            self._set(replica, ReplicaState.ASLEEP if replica.level else ReplicaState.CLOSED)
-        elif replica.state is not ReplicaState.ASLEEP:
-            self._set(replica, ReplicaState.CLOSED)
-        self._pending[replica] = None
-
-    def _begin_unload(self, replica: Replica) -> Action:
-        if replica.state is not ReplicaState.ASLEEP:
-            replica.level = 0
-        self._begin_move(replica, ReplicaState.UNLOADING)
-        return Unload(replica.name)
-
-    def _begin_move(self, replica: Replica, state: ReplicaState) -> None:
-        self._pending.pop(replica, None)
-        for device in replica.devices:
-            device.moving = replica
-        self._set(replica, state)
-
-    def _end_move(self, replica: Replica) -> None:
-        for device in replica.devices:
-            device.moving = None
-        seconds = self._now - replica.since
-        self.costs.add_move(len(replica.devices), seconds, is_swap=replica.is_swap)
-
-    def _set(self, replica: Replica, state: ReplicaState) -> None:
-        replica.state, replica.since = state, self._now
-
-    def _remove(self, replica: Replica) -> None:
-        """Forget a replica; engines that lacked memory on its devices are tried again (rule 7)."""
-        engine = self._engine_of(replica)
-        names = {device.name for device in replica.devices}
-        for device in replica.devices:
-            device.replicas.remove(replica)
-        self._pending.pop(replica, None)
-        del self._replicas[replica.name], engine.replicas[replica.name]
-        for other in self._engines.values():
-            if other is not engine and other.reason and other.failed_on & names:
-                self._retry(other, 1)
-
-    def _engine_of(self, replica: Replica) -> EngineState:
-        return self._engines[replica.memory.need.engine]
-
     def _find_next_tick(self) -> float | None:
         times = []
         if waiting := [engine for engine in self._engines.values() if self._waits(engine)]:
-            self._find_pressed(waiting)
+            if waiting != self._reckoned:
+                self._find_pressed(waiting)
             times.append(self._now + max(self._slack_s, _TICK_S))
             for engine in self._engines.values():
                 if not engine.is_busy:
