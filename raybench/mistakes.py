@@ -212,7 +212,7 @@ def _humble(reason: str, key: str) -> tuple[str, str | None, str | None]:
             f"write {key}=true or {key}=false",
         )
     if match := re.search(
-        r"'(.*?)' of type '\w+' (?:is incompatible .*|to )\S*Union\[int, str\]", reason
+        r"'(.*?)' of type '\w+' (?:is incompatible .*|to )\S*Union\[(?:int, str|str, int)\]", reason
     ):
         return f"'{match[1]}' is neither a whole number nor auto", match[1], f"write {key}=NUMBER"
     if re.search(r"is not Optional|Incompatible value 'None'|Value 'None'", reason):
