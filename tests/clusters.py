@@ -43,10 +43,12 @@ def head(
 
 
 @contextmanager
-def worker(address: str, *options: str) -> Iterator[None]:
+def worker(
+    address: str, *options: str, environment: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[None]:
     """Keep one more node of a cluster running, on this machine too."""
     port = f"--dashboard-agent-listen-port={free_port()}"
-    with _node(f"--address={address}", port, *options, up=_started):
+    with _node(f"--address={address}", port, *options, up=_started, environment=environment):
         yield
 
 
@@ -96,12 +98,13 @@ def _node(
 
 
 @contextmanager
-def lasting(*options: str) -> Iterator[str]:
+def lasting(*options: str, environment: Mapping[str, str] = MappingProxyType({})) -> Iterator[str]:
     """Keep a cluster of this machine running, and yield its address."""
     import ray
 
     port = free_port()
-    with head(f"--port={port}", "--include-dashboard=false", *options, up=_started):
+    options = (f"--port={port}", "--include-dashboard=false", *options)
+    with head(*options, up=_started, environment=environment):
         yield f"{ray.util.get_node_ip_address()}:{port}"
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clusters import NO_TOKEN, PATIENT
-from helpers import MARK, NEEDS_MODEL, raybench
+from clusters import NO_TOKEN, lasting, worker
+from helpers import NEEDS_MODEL, raybench
 from http_endpoint import Handler
 from hubs import FileHub
 
@@ -120,34 +120,25 @@ def test_ctrl_c_does_not_wait_for_a_download(tmp_path: Path) -> None:
 @pytest.fixture
 def nodes() -> Iterator[tuple[str, dict[str, Path]]]:
     """Return the address of two nodes, and the cache of each; the second has a label."""
-    from ray.cluster_utils import Cluster
-
     with (
         tempfile.TemporaryDirectory(prefix="r", ignore_cleanup_errors=True) as made,
         FileHub() as hub,
     ):
         hub.files = {"org/m": MODEL, "org/n": MODEL}
         caches = {name: Path(made) / name for name in "ab"}
-
-        def options(name: str) -> dict[str, Any]:
-            variables = {
-                "HF_HUB_CACHE": str(caches[name]),
+        environments = {
+            name: {
+                "HF_HUB_CACHE": str(cache),
                 "HF_ENDPOINT": hub.address,
                 "HF_HUB_DISABLE_XET": "1",
             }
-            return {"num_cpus": 0, "labels": {"disk": name}, "env_vars": variables}
-
-        with pytest.MonkeyPatch.context() as patched:
-            patched.delenv(MARK, raising=False)
-            for name, value in {**NO_TOKEN, **PATIENT}.items():
-                patched.setenv(name, value)
-            head = {**options("a"), "include_dashboard": False, "temp_dir": f"{made}/ray"}
-            cluster = Cluster(initialize_head=True, head_node_args=head)
-            try:
-                cluster.add_node(**options("b"))
-                yield cluster.address, caches
-            finally:
-                cluster.shutdown()
+            for name, cache in caches.items()
+        }
+        with (
+            lasting("--num-cpus=0", "--labels=disk=a", environment=environments["a"]) as address,
+            worker(address, "--num-cpus=0", "--labels=disk=b", environment=environments["b"]),
+        ):
+            yield address, caches
 
 
 @pytest.mark.ray

@@ -5,8 +5,9 @@ Nodes of the rig name it in RAYBENCH_SERVER_CLASS (raybench/fleet/deployment.py)
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import Any
 
 from perf.rig import node
@@ -14,8 +15,9 @@ from perf.rig.devices import OutOfDeviceMemoryError
 from perf.rig.engine import EngineDeadError, VirtualEngine
 from perf.rig.request_engine import RequestEngine
 from perf.rig.weights import devices_wanted, profile_of
+from raybench.engines.base import ReplicaEvent
+from raybench.engines.replica_server import ReplicaServer
 from raybench.fleet.reasons import SILENT_DEATH
-from raybench.fleet.streams import Placed, in_groups
 from raybench.types import Completion, Request
 
 _LAST_WORDS_S = 0.5
@@ -24,7 +26,9 @@ _LAST_WORDS_S = 0.5
 class VirtualReplica:
     """One engine of the rig, with the methods that raybench calls."""
 
-    async def __init__(self, config: Mapping[str, Any]) -> None:  # type: ignore[misc]  # as Ray's
+    async def __init__(  # type: ignore[misc]  # as Ray's
+        self, config: Mapping[str, Any], reply_deadline_s: float
+    ) -> None:
         """Start it, by what LLMConfig is given."""
         profile = profile_of(config)
         devices = await _devices(devices_wanted(config))
@@ -32,42 +36,30 @@ class VirtualReplica:
         self._engine = VirtualEngine(
             profile, node.memory(), devices, name=name, faults=node.faults()
         )
-        self._requests = RequestEngine(self._engine)
+        self._server = ReplicaServer(
+            _Counted(self._engine, self._last_words), reply_deadline_s,
+            end_process=partial(os._exit, 1), clock=asyncio.get_running_loop().time,
+        )  # fmt: skip
         self._dying = False
         try:
             await self._engine.start()
         except Exception as error:  # vLLM's core process dies of it, and says so like this
             raise RuntimeError(f"{_called(error)}: {error}") from error
 
-    async def complete(self, requests: Sequence[Request]) -> list[Completion]:
-        """Answer every request of the batch; a request the engine refuses fails alone."""
-        return list(await asyncio.gather(*(self._one(request) for request in requests)))
-
-    async def stream(self, requests: Sequence[Request]) -> AsyncGenerator[list[Placed]]:
-        """Answer the batch like `complete`, replies with their places as soon as they are there."""
-        async with aclosing(in_groups(self._one(request) for request in requests)) as replies:
-            async for group in replies:
+    async def stream(self, requests: Sequence[Request]) -> AsyncGenerator[Sequence[ReplicaEvent]]:
+        """Answer requests, replies with their places as soon as they are there."""
+        async with aclosing(self._server.stream_groups(requests)) as groups:
+            async for group in groups:
                 yield group
 
-    async def sleep(self, level: int = 1) -> None:
-        """Put the engine to sleep."""
-        await self._engine.sleep(level)
+    async def drain_and_sleep(self, level: int) -> None:
+        """Go to sleep once every request that is here is answered."""
+        await self._server.drain()
+        await self._server.sleep(level)
 
-    async def wakeup(self, tags: Sequence[str] | None = None) -> None:
-        """Wake the engine up."""
-        await self._engine.wake_up(tags)
-
-    async def is_sleeping(self) -> bool:
-        """Tell whether the engine sleeps."""
-        return self._engine.is_sleeping
-
-    async def reset_prefix_cache(self) -> None:
-        """Forget the prompts that were read."""
-        await self._engine.reset_prefix_cache()
-
-    async def collective_rpc(self, method: str, **_: Any) -> None:
-        """Have the engine's workers run a method."""
-        await self._engine.collective_rpc(method)
+    async def wake_and_compare(self) -> bool:
+        """Wake up; return False where it is not the model any more that went to sleep."""
+        return await self._server.wake()
 
     async def check_health(self) -> None:
         """Tell Serve at its first look that the engine is dead."""
@@ -76,20 +68,29 @@ class VirtualReplica:
         except EngineDeadError as death:
             raise self._last_words() from death
 
-    async def _one(self, request: Request) -> Completion:
-        try:
-            completion = await self._requests.generate(request)
-        except EngineDeadError as death:
-            raise self._last_words() from death
-        node.count_reply(self._engine.name)
-        return completion
-
     def _last_words(self) -> Exception:
         """Return what is said of a dead engine; its replica ends once that is out."""
         if not self._dying:
             self._dying = True
             asyncio.get_running_loop().call_later(_LAST_WORDS_S, os._exit, 1)
         return RuntimeError(f"it died under its requests: {SILENT_DEATH}")
+
+
+class _Counted(RequestEngine):
+    """An engine whose replies are counted, and whose death ends its replica."""
+
+    def __init__(self, engine: VirtualEngine, last_words: Callable[[], Exception]) -> None:
+        super().__init__(engine)
+        self._name, self._last_words = engine.name, last_words
+
+    async def generate(self, request: Request) -> Completion:
+        """Answer one request."""
+        try:
+            completion = await super().generate(request)
+        except EngineDeadError as death:
+            raise self._last_words() from death
+        node.count_reply(self._name)
+        return completion
 
 
 def _called(error: Exception) -> str:

@@ -39,7 +39,7 @@ class Engine:
         server.core = core
         return server
 
-    def __init__(self, config: Mapping[str, Any]) -> None:
+    def __init__(self, config: Mapping[str, Any], reply_deadline_s: float) -> None:
         """Stand for the server's own constructor, which takes the same."""
         raise NotImplementedError
 
@@ -49,13 +49,16 @@ def deployed_as(name: str) -> str:
     return f"Engine:{name}"
 
 
-def application(config: Mapping[str, Any]) -> Any:
-    """Return the Serve application of an engine, by what `ray.serve.llm.LLMConfig` is given."""
+def application(config: Mapping[str, Any], reply_deadline_s: float) -> Any:
+    """Return the Serve application of an engine, by what `ray.serve.llm.LLMConfig` is given.
+
+    An engine that has requests and makes no token for `reply_deadline_s` is started again.
+    """
     import ray
     from ray import serve
 
     environment = ray.get_runtime_context().runtime_env
-    return serve.deployment(Engine, **options(config, environment)).bind(config)
+    return serve.deployment(Engine, **options(config, environment)).bind(config, reply_deadline_s)
 
 
 def options(config: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from raybench.types import Completion, ModelSpec, Request
 
 _RETRY_WAIT_S = 5.0
 _LOOK_S = 1.0
+_SILENCE_S = 60.0
+"""A replica sends a sign of life every ten seconds."""
 
 
 class HostedEngine:
@@ -79,7 +81,7 @@ class HostedEngine:
         self, model: ModelSpec, requests: Sequence[Request], begin: int, replica: str
     ) -> AsyncGenerator[Placed]:
         """Answer a part of a batch; where its replica dies, send the rest to another."""
-        left, patience = 0, self._patience(requests)
+        left = 0
 
         @contextlib.asynccontextmanager
         async def turn(work: int) -> AsyncIterator[str]:
@@ -105,7 +107,7 @@ class HostedEngine:
 
         def told(error: Exception) -> str:
             self._avoid(replica)
-            return self._told(error, patience)
+            return self._told(error)
 
         replies = unbroken(
             lambda asked: self._stream_once(replica, asked),
@@ -113,7 +115,6 @@ class HostedEngine:
             turn=turn,
             attempts=self._conf.attempts,
             wait_s=_RETRY_WAIT_S,
-            deadline_s=patience,
             told=told,
         )
         async with contextlib.aclosing(replies):
@@ -131,7 +132,7 @@ class HostedEngine:
                 lease = self._leases.hold(replica, work, model.name)
                 refusal = await stack.enter_async_context(lease)
             except Exception as error:  # the keeper's end is data too
-                refusal = self._told(error, 0.0)
+                refusal = self._told(error)
             yield refusal
 
     def _avoid(self, replica: str) -> None:
@@ -147,23 +148,31 @@ class HostedEngine:
             await asyncio.sleep(_LOOK_S)
         del self._restarting[replica]
 
-    def _patience(self, requests: Sequence[Request]) -> float:
-        """Return how long a reply is waited for: in the queue, and while the model may work."""
-        longest = max((it.deadline_s or 0.0 for it in requests), default=0.0)
-        return self._conf.reply_deadline_s + longest
-
     async def _stream_once(self, replica: str, requests: list[Request]) -> AsyncGenerator[Placed]:
+        """Send requests to a replica; a reply may take as long as the replica gives signs of life.
+
+        Whether its engine works, the replica itself watches (`engines/replica_server.py`).
+        """
         call = handle(replica).options(stream=True).stream.remote(requests)
+        # Serve holds a call back while its replica starts again.
+        patience = self._conf.start_deadline_s
         try:
-            async for group in call:
-                for placed in group:
-                    yield placed
+            while True:
+                async with asyncio.timeout(patience):
+                    group = await anext(call, None)
+                if group is None:
+                    return
+                patience = _SILENCE_S
+                for event in group:
+                    if isinstance(event, tuple):
+                        yield event
+        except TimeoutError as error:
+            call.cancel()
+            raise TimeoutError(f"no sign of life for {patience:g} s") from error
         except (GeneratorExit, asyncio.CancelledError):
             call.cancel()  # nobody listens any more: the engine need not go on
             raise
 
-    def _told(self, error: Exception, patience: float) -> str:
-        if isinstance(error, TimeoutError):
-            return f"engine {self._name}: no reply within {patience:g} s"
+    def _told(self, error: Exception) -> str:
         reason = last_line(str(error)) or type(error).__name__
         return f"engine {self._name}: {mended(reason)}"

@@ -45,7 +45,7 @@ from raybench.fleet.turns import (
     Unload,
     Wake,
 )
-from raybench.types import Message, Request
+from raybench.statements import Statement
 
 _POLL_S = 0.5
 _GIVEN_BACK = "the lease was given back"
@@ -270,8 +270,8 @@ class Keeper:
                     self._devices[name] = devices
                     self._stopped.discard(name)
                     await self._load(name)
-                case Wake(level=level):
-                    await self._back(name, level)
+                case Wake():
+                    await self._back(name)
                 case Sleep(level=level):
                     await self._away(name, level)
                 case Unload():
@@ -295,15 +295,22 @@ class Keeper:
             await self._unload(name)
             self._stopped.add(name)
 
-    async def _back(self, name: str, level: int) -> None:
+    async def _back(self, name: str) -> None:
         """Have an engine come back to its devices: awake, or else started again."""
         if name not in self._stopped:
-            try:
+            with contextlib.suppress(Exception):  # its replica may have died in its sleep
                 async with asyncio.timeout(_MOVE_DEADLINE_S):
-                    await self._wake(name, level)
-                return
-            except Exception:  # its replica may have died in its sleep
-                await self._unload(name)
+                    if await self._wake(name):
+                        return
+                self._said.append(
+                    Statement(
+                        "engine.changed_in_sleep",
+                        "{engine} gave other replies after its sleep than before, and is loaded "
+                        "again",
+                        engine=self._called(name),
+                    )
+                )
+            await self._unload(name)
         self._stopped.discard(name)
         await self._load(name)
 
@@ -340,7 +347,7 @@ class Keeper:
         with self._deploying:
             if self._stopping:
                 return
-            deploy(partial(application, config), name)
+            deploy(partial(application, config, self._conf.reply_deadline_s), name)
 
     def _called(self, name: str) -> str:
         """Name an engine as people know it: by its models."""
@@ -364,18 +371,11 @@ class Keeper:
         await asyncio.to_thread(stop, [name])
 
     async def _sleep(self, name: str, level: int) -> None:
-        await handle(name).sleep.remote(level=level)
+        await handle(name).drain_and_sleep.remote(level)
 
-    async def _wake(self, name: str, level: int) -> None:
-        engine = handle(name)
-        if level == 1:
-            await engine.wakeup.remote()
-        else:
-            await engine.wakeup.remote(tags=["weights"])
-            await engine.collective_rpc.remote("reload_weights")
-            await engine.wakeup.remote(tags=["kv_cache"])
-        # The first prompt after a wake takes longer: let it be nobody's.
-        await engine.complete.remote([Request((Message("user", "."),), seed=0, max_tokens=1)])
+    async def _wake(self, name: str) -> bool:
+        """Wake an engine; return False where it is not the model any more that went to sleep."""
+        return bool(await handle(name).wake_and_compare.remote())
 
 
 def handle(name: str) -> Any:

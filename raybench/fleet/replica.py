@@ -7,7 +7,7 @@ import asyncio
 import math
 import os
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,8 @@ from ray.llm._internal.common.callbacks.base import CallbackBase
 from ray.llm._internal.serve.constants import ENV_VARS_TO_PROPAGATE
 from ray.serve.llm import LLMConfig, LLMServer
 
+from raybench.engines.base import ReplicaEvent
+from raybench.engines.replica_server import Fingerprint, ReplicaServer
 from raybench.fleet.chat import NO_IMAGES, answered, messages, shows, turned_down
 from raybench.fleet.control_tokens import USUAL, control_tokens, harmless
 from raybench.fleet.cpu_engine import CpuEngine
@@ -25,7 +27,6 @@ from raybench.fleet.head_start import HeadStart
 from raybench.fleet.loopback import replica_inside
 from raybench.fleet.overtime import ended_in_time
 from raybench.fleet.reasons import of_death, root_cause
-from raybench.fleet.streams import Placed, in_groups
 from raybench.fleet.system_role import (
     folded,
     is_alone,
@@ -45,7 +46,7 @@ ENV_VARS_TO_PROPAGATE.clear()
 
 
 class BatchServer(LLMServer):
-    """An LLMServer that takes many prompts in one call and submits them to the engine at once."""
+    """An LLMServer that takes many requests in one call."""
 
     _death = ""
     """What the engine died of, once it has."""
@@ -58,9 +59,13 @@ class BatchServer(LLMServer):
     _takes_users_in_a_row = True
     """Its chat template takes user messages that follow each other."""
 
-    async def __init__(self, config: Mapping[str, Any]) -> None:  # type: ignore[misc]  # as Ray's
+    async def __init__(  # type: ignore[misc]  # as Ray's
+        self, config: Mapping[str, Any], reply_deadline_s: float
+    ) -> None:
         """Start it, by what LLMConfig is given."""
         from vllm.platforms import current_platform
+
+        self._reply_deadline_s = reply_deadline_s
 
         engine = partial(CpuEngine, core=self.core) if current_platform.is_cpu() else None
         try:
@@ -81,6 +86,11 @@ class BatchServer(LLMServer):
         chat = self.engine._oai_serving_chat
         if chat.parser_cls is not None and chat.model_config.hf_config.model_type == "gpt_oss":
             load_vocabulary()
+        self._server = ReplicaServer(
+            AskedEngine(self.engine._engine_client, self._one),
+            self._reply_deadline_s,
+            end_process=partial(os._exit, 1),
+        )
         self._control = control_tokens(chat.renderer.tokenizer)
         self._lacks_system_role = await lacks_it(self._rendered)
         self._needs_a_user = await needs_a_user(self._rendered)
@@ -113,19 +123,24 @@ class BatchServer(LLMServer):
         if not self._llm_config.log_engine_metrics:
             _unsummed(self.engine._engine_client)
 
-    async def complete(self, requests: Sequence[Request]) -> list[Completion]:
-        """Answer every request of the batch; a request the engine refuses fails alone."""
-        return list(await asyncio.gather(*(self._one(request) for request in requests)))
-
-    async def stream(self, requests: Sequence[Request]) -> AsyncIterator[list[Placed]]:
-        """Answer the batch like `complete`, replies with their places as soon as they are there.
+    async def stream(self, requests: Sequence[Request]) -> AsyncIterator[Sequence[ReplicaEvent]]:
+        """Answer the batch, replies with their places as soon as they are there.
 
         Those that finish in one step of the engine travel together: each message costs both sides
-        a part of a millisecond.
+        a part of a millisecond. Heartbeats come between them.
         """
-        async with aclosing(in_groups(self._one(request) for request in requests)) as replies:
-            async for group in replies:
+        async with aclosing(self._server.stream_groups(requests)) as groups:
+            async for group in groups:
                 yield group
+
+    async def drain_and_sleep(self, level: int) -> None:
+        """Go to sleep once every request that is here is answered."""
+        await self._server.drain()
+        await self._server.sleep(level)
+
+    async def wake_and_compare(self) -> bool:
+        """Wake up; return False where it is not the model any more that went to sleep."""
+        return await self._server.wake()
 
     async def _one(self, request: Request) -> Completion:
         from vllm.exceptions import VLLMClientError
@@ -210,6 +225,98 @@ class BatchServer(LLMServer):
             self._death = of_death(str(death), _printed())
             asyncio.get_running_loop().call_later(_LAST_WORDS_S, os._exit, 1)
         return RuntimeError(f"it died under its requests: {self._death}")
+
+
+class AskedEngine:
+    """vLLM's engine as a `ReplicaServer` sees it."""
+
+    def __init__(self, client: Any, generate: Callable[[Request], Awaitable[Completion]]) -> None:
+        """Take the engine's client, and what answers a request with it."""
+        self._client = client
+        self._generate = generate
+        self._steps = watch_steps(client)
+        self._answered_at = 0.0
+
+    @property
+    def max_num_seqs(self) -> int:
+        """Return how many requests it works on at once."""
+        return int(self._client.vllm_config.scheduler_config.max_num_seqs)
+
+    @property
+    def last_progress(self) -> float:
+        """Return when it finished its last step; without vLLM's statistics, its last reply."""
+        return max(self._answered_at, self._steps.at if self._steps else 0.0)
+
+    async def generate(self, request: Request) -> Completion:
+        """Answer one request."""
+        completion = await self._generate(request)
+        self._answered_at = time.monotonic()
+        return completion
+
+    async def generate_greedily(self, prompt: str, tokens: int) -> Fingerprint:
+        """Continue a text with the likeliest tokens, with no prefix from its cache."""
+        from vllm import SamplingParams
+        from vllm.sampling_params import RequestOutputKind
+
+        await self._client.reset_prefix_cache()
+        greedy = SamplingParams(
+            temperature=0.0,
+            max_tokens=tokens,
+            min_tokens=tokens,
+            ignore_eos=True,
+            logprobs=0,
+            output_kind=RequestOutputKind.FINAL_ONLY,
+        )
+        final: Any = None
+        async for output in self._client.generate(prompt, greedy, uuid4().hex):
+            final = output
+        reply = final.outputs[0]
+        found = zip(reply.token_ids, reply.logprobs, strict=True)
+        return Fingerprint(
+            tuple(reply.token_ids), tuple(float(each[token].logprob) for token, each in found)
+        )
+
+    async def sleep(self, level: int) -> None:
+        """Leave the devices."""
+        await self._client.sleep(level)
+
+    async def wake(self, level: int) -> None:
+        """Come back from a sleep of this level, with the weights."""
+        if level == 1:
+            await self._client.wake_up()
+            return
+        await self._client.wake_up(["weights"])
+        await self._client.collective_rpc("reload_weights")
+        await self._client.wake_up(["kv_cache"])
+
+
+class Steps:
+    """One of vLLM's stat loggers, which notes when the engine finished a step."""
+
+    def __init__(self) -> None:
+        self.at = 0.0
+
+    def record(self, *_: Any, **__: Any) -> None:
+        """Take in the statistics of a step."""
+        self.at = time.monotonic()
+
+    def record_sleep_state(self, *_: Any) -> None:
+        """Take in that the engine sleeps or is awake."""
+
+    def log(self) -> None:
+        """Print statistics, of which it has none."""
+
+    def log_engine_initialized(self) -> None:
+        """Print what the engine is."""
+
+
+def watch_steps(client: Any) -> Steps | None:
+    """Have an engine's steps noted; None where vLLM keeps no statistics (disable_log_stats)."""
+    if client.logger_manager is None:
+        return None
+    steps = Steps()
+    client.logger_manager.stat_loggers.append(steps)
+    return steps
 
 
 def load_vocabulary() -> None:

@@ -101,7 +101,6 @@ async def unbroken(
     turn: Callable[[int], AbstractAsyncContextManager[str]],
     attempts: int,
     wait_s: float,
-    deadline_s: float,
     told: Callable[[Exception], str],
 ) -> AsyncGenerator[Placed]:
     """Stream the batch; where the stream breaks, keep what came and ask again for the rest only.
@@ -109,9 +108,8 @@ async def unbroken(
     Before so many requests are asked for, their `turn` is waited for, however long that takes; it
     yields '', or why it never comes, which ends this.
 
-    It ends when everything has come, or after so many attempts in a row that brought nothing, of
-    which each waits `deadline_s` for the next completion: then what is left fails, for the reason
-    that `told` makes of the last error.
+    It ends when everything has come, or after so many attempts in a row that brought nothing: then
+    what is left fails, for the reason that `told` makes of the last error.
     """
     left = dict(enumerate(requests))
     fruitless, reason = 0, ""
@@ -126,8 +124,7 @@ async def unbroken(
                 break
             try:
                 async with aclosing(ask(list(left.values()))) as replies:
-                    while reply := await _next(replies, deadline_s):
-                        position, completion = reply
+                    async for position, completion in replies:
                         place, fruitless = places[position], 0
                         del left[place]
                         yield place, completion
@@ -143,9 +140,3 @@ async def _first(stream: AsyncGenerator[T]) -> list[T]:
     async for one in stream:
         return [one]
     return []
-
-
-async def _next(replies: AsyncGenerator[Placed], deadline_s: float) -> Placed | None:
-    # Around each wait and not around the loop: what the listener does in between takes its time.
-    async with asyncio.timeout(deadline_s):
-        return await anext(replies, None)

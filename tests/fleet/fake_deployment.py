@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 from fleet.fake_keeper import Remote
 
-from raybench.fleet.streams import Placed
+from raybench.engines.base import Heartbeat, ReplicaEvent
 from raybench.types import Completion, Request
 
 
@@ -17,6 +17,9 @@ class FakeDeployment:
         self.dies = dies
         """So many calls end with its death, each after its first reply."""
         self.replies_first = False
+        self.starts_in_s = 0.0
+        self.is_alive = True
+        """It sends a sign of life every ten seconds."""
         self.seconds = seconds or (lambda request: 0.0)
         """How long it works on a request."""
         self.calls: list[list[str]] = []
@@ -36,15 +39,23 @@ class FakeDeployment:
 
     async def _replies(
         self, requests: list[Request], *, dies: bool
-    ) -> AsyncGenerator[list[Placed]]:
+    ) -> AsyncGenerator[Sequence[ReplicaEvent]]:
+        await asyncio.sleep(self.starts_in_s)
         if dies and not self.replies_first:
             raise ConnectionError("Traceback\nActorDiedError: the replica died")
-        ends = sorted((self.seconds(it), place) for place, it in enumerate(requests))
+        yield [Heartbeat(0, 0, 64)]
         now = 0.0
-        for end, place in ends:
-            await asyncio.sleep(end - now)
-            now = end
-            yield [(place, Completion(requests[place].messages[-1].content, "stop"))]
+        for end, place in sorted((self.seconds(it), place) for place, it in enumerate(requests)):
+            while now < end:
+                step = min(end - now, 10.0) if self.is_alive else end - now
+                await asyncio.sleep(step)
+                now += step
+                if now < end:
+                    yield [Heartbeat(1, 0, 64)]
+            yield [
+                Heartbeat(1, 0, 64),
+                (place, Completion(requests[place].messages[-1].content, "stop")),
+            ]
             if dies:
                 raise ConnectionError("Traceback\nActorDiedError: the replica died")
 
@@ -52,12 +63,12 @@ class FakeDeployment:
 class Call:
     """A stream that Serve has begun."""
 
-    def __init__(self, replies: AsyncGenerator[list[Placed]]) -> None:
+    def __init__(self, replies: AsyncGenerator[Sequence[ReplicaEvent]]) -> None:
         self._replies = replies
         self.cancelled = False
 
     def cancel(self) -> None:
         self.cancelled = True
 
-    def __aiter__(self) -> AsyncGenerator[list[Placed]]:
-        return self._replies
+    async def __anext__(self) -> Sequence[ReplicaEvent]:
+        return await anext(self._replies)

@@ -57,45 +57,35 @@ def texts(count: int) -> list[str]:
 # --------------------------------------------------------------------------------- one replica
 
 
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize(
-    ("seconds", "deadline_s", "waited"),
-    [(50, 500, None), (50, None, 20), (50, 10, 30), (600, 100, 120)],
-)
-async def test_a_reply_is_waited_for_in_the_queue_and_while_the_model_may_work(
-    streamed: bool,
-    seconds: int,
-    deadline_s: float | None,
-    waited: int | None,
+async def test_a_reply_may_take_as_long_as_its_replica_gives_signs_of_life(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    served = Served(monkeypatch, "e", reply_deadline_s=20, attempts=1)
-    served.replicas["e"].seconds = lambda request: seconds
-    batch = [
-        Request((Message("user", "hello"),), seed=1, deadline_s=it) for it in (None, deadline_s)
-    ]
-    if streamed:
-        replies = dict([placed async for placed in served.engine.stream(MODEL, batch)])
-    else:
-        replies = dict(enumerate(await served.engine.complete(MODEL, batch)))
-    assert replies[0] == replies[1]
-    if waited is None:
-        assert replies[0].text == "hello"
-    else:
-        assert replies[0].finish == "error"
-        assert replies[0].error is not None
-        assert replies[0].error.startswith("engine e: ")
-        assert replies[0].error.endswith(f" {waited} s")
+    """32,000 tokens at 10 a second take longer than fleet.reply_deadline_s."""
+    served = Served(monkeypatch, "e", reply_deadline_s=600, attempts=1)
+    served.replicas["e"].seconds = lambda request: 3200 if request.messages[0].content == "1" else 5
+    assert [reply.text for reply in await served.replies(3)] == texts(3)
+    assert served.asked() == [[["0", "1", "2"]]]
 
 
-async def test_a_reply_that_takes_too_long_costs_no_other_reply(
+async def test_a_replica_without_a_sign_of_life_is_asked_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    served = Served(monkeypatch, "e", reply_deadline_s=20, attempts=2)
-    served.replicas["e"].seconds = lambda request: 1e6 if request.messages[0].content == "1" else 5
+    served = Served(monkeypatch, "e", attempts=2)
+    served.replicas["e"].is_alive = False
+    served.replicas["e"].seconds = lambda request: 70 if request.messages[0].content == "1" else 5
     replies = await served.replies(3)
     assert [reply.finish for reply in replies] == ["stop", "error", "stop"]
+    assert replies[1].error == "engine e: no sign of life for 60 s"
     assert served.asked() == [[["0", "1", "2"], ["1"], ["1"]]]
+
+
+@pytest.mark.parametrize(("starts_in_s", "finish"), [(800, "stop"), (1000, "error")])
+async def test_a_replica_that_starts_again_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, starts_in_s: float, finish: str
+) -> None:
+    served = Served(monkeypatch, "e", start_deadline_s=900, attempts=1)
+    served.replicas["e"].starts_in_s = starts_in_s
+    assert [reply.finish for reply in await served.replies(1)] == [finish]
 
 
 # ----------------------------------------------------------------------------------- replicas

@@ -50,6 +50,8 @@ class Noted(Keeper):
         self.did: list[str] = []
         self.up: set[str] = set()
         self.broken: dict[str, Exception] = {}
+        self.changed: set[str] = set()
+        """Models that are others after a wake."""
         self.at: Callable[[str], Awaitable[None]] | None = None
 
     async def _do(self, what: str, name: str) -> None:
@@ -71,9 +73,10 @@ class Noted(Keeper):
     async def _sleep(self, name: str, level: int) -> None:
         await self._do("sleep", name)
 
-    async def _wake(self, name: str, level: int) -> None:
+    async def _wake(self, name: str) -> bool:
         assert name in self.up
         await self._do("wake", name)
+        return self.model[name] not in self.changed
 
     def _stop_all(self) -> None:
         self.did.append("stop")
@@ -278,6 +281,17 @@ async def test_a_wake_that_fails_is_a_stop_and_a_load() -> None:
         assert await swap(noted, lease) == ""
     assert noted.did[-3:] == ["wake a", "unload a", "load a"]
     assert noted.status().failures == {}
+
+
+async def test_an_engine_that_changed_in_its_sleep_is_loaded_again() -> None:
+    noted = Noted("ab", can_sleep=True)
+    noted.changed.add("a")
+    for lease in ("a1", "b1", "a2"):
+        assert await swap(noted, lease) == ""
+    assert noted.did[-3:] == ["wake a", "unload a", "load a"]
+    assert noted.status().failures == {}
+    (said,) = noted.status().said
+    assert code(said) == "engine.changed_in_sleep"
 
 
 async def test_a_move_that_hangs_is_ended() -> None:

@@ -122,8 +122,7 @@ def complete(
     server._control = control_tokens(tokenizer)
     asked = messages or (Message("user", "What is 2 + 2?", images),)
     request = Request(asked, seed=1, deadline_s=deadline_s, regex=regex, system_apart=apart)
-    (completion,) = asyncio.run(server.complete([request]))
-    return completion, engine
+    return asyncio.run(server._one(request)), engine
 
 
 @pytest.mark.parametrize("parser", ["deepseek_r1", "qwen3", "olmo3"])
@@ -416,3 +415,22 @@ def test_a_replica_ends_at_the_first_look_that_finds_its_engine_dead(
 
     asyncio.run(scene())
     assert ends == [1]
+
+
+def test_vllm_tells_of_each_step_of_an_engine() -> None:
+    """By its last step a replica knows that its engine is not silent."""
+    from vllm.v1.metrics.loggers import StatLoggerManager
+
+    from raybench.fleet.replica import watch_steps
+
+    manager = object.__new__(StatLoggerManager)
+    manager.stat_loggers = []
+    steps = watch_steps(SimpleNamespace(logger_manager=manager))
+    assert steps is not None and steps.at == 0.0
+    manager.record_sleep_state(1, 1)
+    manager.log()
+    manager.log_engine_initialized()
+    assert steps.at == 0.0
+    manager.record(scheduler_stats=None, iteration_stats=None)
+    assert steps.at > 0.0
+    assert watch_steps(SimpleNamespace(logger_manager=None)) is None  # disable_log_stats

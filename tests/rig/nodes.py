@@ -6,18 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-import pytest
-from clusters import NO_TOKEN, PATIENT
-from helpers import MARK, ROOT
+from clusters import NO_TOKEN, lasting, worker
+from helpers import ROOT
 
 from perf.rig import node
 from perf.rig.devices import SharedDeviceMemory
 from perf.rig.faults import FaultFolder
 from raybench.fleet.deployment import SERVER_CLASS
 
-_PATIENCE_S = 300.0
 _PATH = (ROOT / "perf" / "rig" / "nvml", ROOT, ROOT / "tests")
 _ON_NODES = {
     SERVER_CLASS: "perf.rig.replica:VirtualReplica",
@@ -33,13 +30,9 @@ class Rig:
     folder: Path
     faults: FaultFolder
     """Faults of its engines: `rig.faults.order(Fault("die_after", value=100))`."""
-    _cluster: Any
-    _nodes: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def address(self) -> str:
-        """Return the address of its Ray."""
-        return str(self._cluster.address)
+    address: str = ""
+    """The address of its Ray."""
+    _workers: dict[str, ExitStack] = field(default_factory=dict)
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -55,64 +48,47 @@ class Rig:
         return node.replies(self.folder)
 
     def kill(self, name: str) -> None:
-        """Kill a node with all that runs on it, and wait until Ray knows."""
-        self._cluster.remove_node(self._nodes.pop(name), allow_graceful=False)
-        self._cluster.wait_for_nodes(_PATIENCE_S)
+        """Kill a node with all that runs on it; Ray learns of it within half a minute."""
+        self._workers.pop(name).close()
+
+    def end(self) -> None:
+        """Kill all nodes but the head."""
+        for name in [*self._workers]:
+            self.kill(name)
 
     def add(self, gpus: int, gib: float) -> str:
         """Start one more node; return its name."""
-        name = chr(ord("a") + len(list(self.folder.glob("?.json"))))
-        options = _options(self.folder, name, gpus, gib)
-        with _environment(self.folder):
-            self._nodes[name] = self._cluster.add_node(wait=False, **options)
-            self._cluster.wait_for_nodes(_PATIENCE_S)
+        name, options, environment = _new(self.folder, gpus, gib)
+        self._workers[name] = ExitStack()
+        started = worker(self.address, *options, environment=environment)
+        self._workers[name].enter_context(started)
         return name
 
 
 @contextmanager
 def nodes(gpus: Sequence[int], gib: float) -> Iterator[Rig]:
-    """Keep a Ray running whose nodes have so many GPUs, each of so many GiB."""
-    from ray.cluster_utils import Cluster
+    """Keep a Ray running whose nodes have so many GPUs, each of so many GiB.
 
+    Its processes are started by commands, as operators do it: in this process there may have been
+    another Ray, whose address and token it would inherit.
+    """
     with ExitStack() as stack:
         # pytest's own folders are too deep: the paths of Ray's sockets may have 107 characters.
         made = tempfile.TemporaryDirectory(prefix="rig", ignore_cleanup_errors=True)
         folder = Path(stack.enter_context(made))
-        cluster = Cluster()
-        stack.callback(_end, cluster, folder)
-        rig = Rig(folder, FaultFolder(folder / node.FAULTS), cluster)
-        for count in gpus:
+        rig = Rig(folder, FaultFolder(folder / node.FAULTS))
+        _, options, environment = _new(folder, gpus[0], gib)
+        rig.address = stack.enter_context(lasting(*options, environment=environment))
+        stack.callback(rig.end)
+        for count in gpus[1:]:
             rig.add(count, gib)
         yield rig
 
 
-def _end(cluster: Any, folder: Path) -> None:
-    with _environment(folder):
-        cluster.shutdown()
-
-
-@contextmanager
-def _environment(folder: Path) -> Iterator[None]:
-    """Have Ray start as elsewhere in tests: nothing of it counts as left behind by a run.
-
-    The file that names the last cluster, which a plain `ray.init()` would join, is not /tmp's.
-    """
-    with pytest.MonkeyPatch.context() as patched:
-        patched.delenv(MARK, raising=False)
-        for name, value in {**NO_TOKEN, **PATIENT, "RAY_TMPDIR": str(folder)}.items():
-            patched.setenv(name, value)
-        yield
-
-
-def _options(folder: Path, name: str, gpus: int, gib: float) -> dict[str, Any]:
-    """Make the memory of a node's GPUs; return what Ray is told of the node."""
+def _new(folder: Path, gpus: int, gib: float) -> tuple[str, list[str], Mapping[str, str]]:
+    """Make the memory of a node's GPUs; return its name, its options and its environment."""
+    name = chr(ord("a") + len(list(folder.glob("?.json"))))
     sizes = {str(index): gib for index in range(gpus)}
     SharedDeviceMemory.create(node.memory_file(folder, name), sizes)
-    return {
-        "num_gpus": gpus,
-        "num_cpus": 2,
-        "include_dashboard": False,
-        "include_log_monitor": False,
-        "labels": {"rig": name},
-        "env_vars": {**_ON_NODES, node.FOLDER: str(folder), node.NODE: name},
-    }
+    options = ["--num-cpus=2", f"--num-gpus={gpus}", f"--labels=rig={name}"]
+    return name, options, {**_ON_NODES, node.FOLDER: str(folder), node.NODE: name}

@@ -1,6 +1,8 @@
 """Nodes with virtual GPUs, and an index run on them: raybench's own code up to the journal."""
 
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -8,16 +10,22 @@ import helpers
 import pytest
 from helpers import raybench
 from rig.nodes import Rig, nodes
+from statements import the
 
 from perf.rig.devices import GIB
 from perf.rig.faults import Fault
 from perf.rig.weights import write_weights
 from raybench.config import FleetConf
-from raybench.fleet import cluster
+from raybench.fleet import cluster, open_fleet
+from raybench.types import Message, ModelSpec, Request
 
 pytestmark = pytest.mark.ray
-QUICK = {"load_s": 0.5, "profile_s": 0.1, "step_s": 0.001, "prefill_tokens_per_s": 1e6}
+QUICK = {
+    "load_s": 0.5, "profile_s": 0.1, "step_s": 0.001, "prefill_tokens_per_s": 1e6,
+    "sleep_s": 0.2, "wake_s": 0.2,
+}  # fmt: skip
 MODELS = ("first", "second")
+_PATIENCE_S = 300.0
 Samples = Mapping[tuple[str, str, str, int], Mapping[str, Any]]
 
 
@@ -43,9 +51,10 @@ def one_each(rig: Rig, folder: Path) -> Samples:
 
 @pytest.fixture(scope="module")
 def with_two(rig: Rig, folder: Path, one_each: Samples) -> Samples:
-    """Run the first model with two replicas, of which one dies on the way."""
+    """Run the first model with two replicas: one dies on the way, the other falls silent."""
     rig.faults.order(Fault("die_after", "*-r1", value=10))
-    return _samples(rig, folder, "first", "fleet.replicas=2")
+    rig.faults.order(Fault("silent_after", "*-????????", value=10))
+    return _samples(rig, folder, "first", "fleet.replicas=2", "fleet.reply_deadline_s=5")
 
 
 def _samples(rig: Rig, folder: Path, *asked: str) -> Samples:
@@ -105,6 +114,28 @@ def test_a_replica_that_dies_changes_no_reply(
     assert _replies(with_two) == _replies(alone)
     (died,) = rig.faults.happened("die_after")
     assert rig.replies()[died] >= 10
+    assert len(rig.faults.happened("silent_after")) == 1
+
+
+async def test_an_engine_that_changes_in_its_sleep_is_loaded_again(
+    rig: Rig, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two engines take turns on one GPU; the first wakes up with other weights once."""
+    for name, value in rig.environment.items():
+        monkeypatch.setenv(name, value)
+    rig.faults.order(Fault("garbage_after_wake", "*-first-*", value=1))
+    models = [ModelSpec(name, "vllm", str(folder / name)) for name in MODELS]
+    conf = FleetConf(address=rig.address, nodes={"rig": "b"}, sleep_gib=100)
+    said: list[str] = []
+    replies: dict[str, set[str]] = {name: set() for name in MODELS}
+    async with open_fleet(models, conf, said.append) as fleet:
+        for name in (*MODELS, *MODELS, *MODELS):
+            asked = Request((Message("user", "What is 2 + 2?"),), seed=1)
+            (completion,) = await fleet.complete(name, [asked])
+            replies[name].add(completion.text)
+    assert [len(texts) for texts in replies.values()] == [1, 1]
+    assert len(rig.faults.happened("garbage_after_wake")) == 1
+    the("engine.changed_in_sleep", said)
 
 
 def test_engines_that_end_leave_no_memory_behind(rig: Rig, with_two: Samples) -> None:
@@ -122,4 +153,10 @@ def test_nodes_come_and_go(rig: Rig) -> None:
     assert _gpus_by_node() == {"a": {"0": 80, "1": 80}, "b": {"0": 80}}
     rig.kill("b")
     assert rig.add(2, 24) == "c"
-    assert _gpus_by_node() == {"a": {"0": 80, "1": 80}, "c": {"0": 24, "1": 24}}
+    there: dict[str, Mapping[str, float]] = {}
+    deadline = time.monotonic() + _PATIENCE_S
+    while {*there} != {"a", "c"} and time.monotonic() < deadline:
+        time.sleep(1)
+        with suppress(Exception):  # a node that died is asked before Ray knows
+            there = _gpus_by_node()
+    assert there == {"a": {"0": 80, "1": 80}, "c": {"0": 24, "1": 24}}

@@ -51,7 +51,7 @@ async def _started(config: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> V
     monkeypatch.setenv(SERVER_CLASS, "perf.rig.replica:VirtualReplica")
     server = Engine.__new__(Engine)
     assert isinstance(server, VirtualReplica)
-    await server.__init__(config)  # type: ignore[misc]
+    await server.__init__(config, 600.0)  # type: ignore[misc]
     return server
 
 
@@ -59,8 +59,15 @@ def _request(text: str, **given: Any) -> Request:
     return Request((Message("user", text),), seed=1, **given)
 
 
+async def _answers(server: VirtualReplica, *requests: Request) -> list[Completion]:
+    found: dict[int, Completion] = {}
+    async for group in server.stream(requests):
+        found |= dict(event for event in group if isinstance(event, tuple))
+    return [found[place] for place in range(len(requests))]
+
+
 async def _one(server: VirtualReplica, text: str, **given: Any) -> Completion:
-    (completion,) = await server.complete([_request(text, **given)])
+    (completion,) = await _answers(server, _request(text, **given))
     return completion
 
 
@@ -106,18 +113,19 @@ async def test_a_start_that_fails_says_why(
     await _started(config, monkeypatch)
 
 
-async def test_it_replies_to_batches_whole_and_in_a_stream(
+async def test_it_replies_in_a_stream_those_together_that_end_together(
     memory: SharedDeviceMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = await _started(_config(tmp_path / "w", "0"), monkeypatch)
     requests = [_request("long"), _request("short", max_tokens=10), _request("hot", temperature=1)]
-    whole = await server.complete(requests)
+    whole = await _answers(server, *requests)
     assert [it.finish for it in whole] == ["stop", "length", "stop"]
     assert [it.output_tokens for it in whole] == [100, 10, 100]
-    groups = [group async for group in server.stream(requests)]
-    assert [sorted(place for place, _ in group) for group in groups] == [[1], [0, 2]]
-    streamed = {place: completion.text for group in groups for place, completion in group}
-    assert [streamed[place] for place in range(3)] == [it.text for it in whole]
+    groups = [
+        sorted(event[0] for event in group if isinstance(event, tuple))
+        async for group in server.stream(requests)
+    ]
+    assert [group for group in groups if group] == [[1], [0, 2]]
     assert all(it.seconds >= it.own_seconds > 0 for it in whole)
 
 
@@ -138,7 +146,7 @@ async def test_what_becomes_of_a_request(
     finish: str,
 ) -> None:
     server = await _started(_config(tmp_path / "w", "0"), monkeypatch)
-    (completion,) = await server.complete([request_])
+    (completion,) = await _answers(server, request_)
     assert completion.finish == finish
 
 
@@ -147,15 +155,20 @@ async def test_it_sleeps_and_wakes_as_the_keeper_asks(
 ) -> None:
     server = await _started(_config(tmp_path / "w", *TWO), monkeypatch)
     before = (await _one(server, "x")).text
-    await server.sleep(level=1)
-    assert await server.is_sleeping() and memory.free("0") / GIB > 78
-    await server.wakeup()
-    await server.sleep(level=2)
-    await server.wakeup(tags=["weights"])
-    await server.collective_rpc("reload_weights")
-    await server.wakeup(tags=["kv_cache"])
-    await server.reset_prefix_cache()
+    for level in (1, 2):
+        await server.drain_and_sleep(level)
+        assert memory.free("0") / GIB > 78
+        assert await server.wake_and_compare()
     assert (await _one(server, "x")).text == before != GARBAGE
+
+
+async def test_a_wake_with_other_weights_is_noticed(
+    memory: SharedDeviceMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = await _started(_config(tmp_path / "w", *TWO), monkeypatch)
+    node.faults().order(Fault("garbage_after_wake", value=2))
+    await server.drain_and_sleep(2)
+    assert not await server.wake_and_compare()
 
 
 async def test_a_replica_ends_after_its_last_words(
