@@ -18,6 +18,7 @@ from raybench import benchmarks, cli
 from raybench.benchmarks import Benchmark
 from raybench.fleet import downloads
 from raybench.fleet.downloads import Download, Outcome
+from raybench.pipeline import hanging
 from raybench.prefetch import transfers
 from raybench.prefetch.command import main
 from raybench.statements import Statement
@@ -250,3 +251,22 @@ def test_files_go_where_the_library_keeps_them(hub: FileHub, tmp_path: Path) -> 
     as_json(tmp_path, *INDEX)
     folders = {it.name for it in Path(huggingface_hub.constants.HF_HUB_CACHE).iterdir()}
     assert {"models--org--m", "models--org--n"} <= folders
+
+
+def test_ctrl_c_while_a_download_begins_leaves_it_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the command waits at its end for a download that may hang."""
+    release, left = threading.Event(), list[threading.Thread]()
+    start = threading.Thread.start
+
+    def interrupted(thread: threading.Thread) -> None:
+        start(thread)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    monkeypatch.setattr(hanging, "leave", left.append)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            transfers._two_at_once([release.wait])
+        assert len(left) == 1 and left[0].is_alive()
+    finally:
+        release.set()

@@ -109,6 +109,8 @@ def test_ctrl_c_does_not_wait_for_a_download(tmp_path: Path) -> None:
             env={**os.environ, **here},
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            # It is ignored in what a shell has started in the background, and by children of that.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         assert hub.stuck.wait(120)
         process.send_signal(signal.SIGINT)

@@ -192,10 +192,11 @@ def _two_at_once(jobs: Sequence[Callable[[], T]]) -> list[T]:
                 done.put((place, error))
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(min(_AT_ONCE, len(jobs)))]
-    for thread in threads:
-        thread.start()
     results = dict[int, T]()
     try:
+        # Ctrl-C may come while a thread starts, which then downloads all the same.
+        for thread in threads:
+            thread.start()
         # After Ctrl-C in join() Python takes a thread for ended that still runs.
         for _ in jobs:
             place, result = done.get()
