@@ -78,7 +78,7 @@ BAR_TOTAL, BAR_LOADS, BAR_BUSY, BAR_DECISION_S = 1.10, 40, 0.90, 0.005
 
 
 def step_s(running: int) -> float:
-    """Return how long a step takes in which so many requests run."""
+    """Return how long a step takes with this number of running requests."""
     return 0.008 + 0.00002 * running
 
 
@@ -224,7 +224,7 @@ class SimulatedFeeder:
         self.queue += requests
 
     def release(self, requests: int) -> int:
-        """Make requests ready, up to so many in all; return how many that adds."""
+        """Make requests ready, up to a number in all; return how many that adds."""
         added = requests - self._released
         self._released, self.queue, self.later = requests, self.queue + added, self.later - added
         return added

@@ -80,7 +80,7 @@ async def _ask(feeder: EngineFeeder, requests: list[Request]) -> None:
 
 
 def _profile(speed: float) -> EngineProfile:
-    """Return an engine that answers so many requests a second with a full batch."""
+    """Return an engine that answers this many requests a second with a full batch."""
     usual = EngineProfile()
     mean = _MEDIAN * math.exp(_SPREAD**2 / 2)
     slower = _BATCH / (speed * mean * usual.step_seconds(_BATCH))

@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def seconds(kind: Lengths, requests: int, gpus: int, *, dies_at: float | None = None) -> float:
-    """Return how long so many replicas take, in virtual time."""
+    """Return how long this number of replicas takes, in virtual time."""
 
     async def run() -> float:
         loop = asyncio.get_running_loop()

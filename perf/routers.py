@@ -2,7 +2,7 @@
 
     python -m perf.routers [--requests 4000] [--outstanding 512] [--replicas 2] [--rounds 3]
 
-A Serve deployment replies at once. Its requests are sent, so many at a time, through
+A Serve deployment replies at once. Its requests are sent, `--outstanding` at a time, through
 
     serve      a call for each request, by Serve's default router (the power of two choices)
     prefix     the same by ray.serve.llm's PrefixCacheAffinityRouter

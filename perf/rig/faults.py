@@ -24,11 +24,11 @@ Kind = Literal[
 
 oom_at_load: the device has no memory for the weights. die_at_load: the engine's process dies
 half-way through a load. missing_weights: there are no weights where they should be. slow_load: the
-load takes so many seconds longer. garbage_after_wake: the weights are wrong for good after a wake
+load takes the given seconds longer. garbage_after_wake: the weights are wrong for good after a wake
 from this level, even if they are loaded again. hang_in_wake: a wake never ends. silent_after: after
-so many more replies there are no tokens for anybody. die_after: after so many more replies the
-engine dies. (Both happen at the end of a step, and are counted from the next request on.) leak_gib:
-the next sleep leaves so many GiB more on each device.
+the given number of replies no request gets tokens. die_after: after the given number of replies
+the engine dies. (Both happen at the end of a step, and are counted from the next request on.) leak_gib:
+the next sleep leaves the given GiB more on each device.
 """
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -93,7 +93,7 @@ class FaultFolder:
             each.mkdir(parents=True, exist_ok=True)
 
     def order(self, fault: Fault, times: int = 1) -> None:
-        """Have a fault happen so many times."""
+        """Have a fault happen this many times."""
         if fault.kind not in KINDS:
             raise ValueError(f"no such fault: {fault.kind}; there are {', '.join(KINDS)}")
         for _ in range(times):
@@ -116,7 +116,7 @@ class FaultFolder:
                     (self._open / name).rename(self._taken / f"{engine}.{name}")
                     return fault.value
             except FileNotFoundError:
-                continue  # somebody else has taken it
+                continue  # another process has taken it
         return None
 
     def happened(self, kind: Kind) -> list[str]:

@@ -63,7 +63,7 @@ class EngineProfile:
     """By how much the log-probability of one token differs from one time to the next, at most."""
 
     def step_seconds(self, running: int) -> float:
-        """Return how long a step takes for so many requests."""
+        """Return how long a step takes for this number of requests."""
         return self.step_s + self.step_s_per_request * running
 
     def reply_to(self, prompt: str, seed: int | None, limit: int) -> tuple[str, int]:

@@ -1,4 +1,4 @@
-"""A client process and the controller: what the process wants goes one way, replicas the other."""
+"""A client process and the controller: demand goes one way, replicas the other."""
 
 import asyncio
 import contextlib

@@ -61,7 +61,7 @@ class Backend(Protocol):
     ) -> float | None:
         """Wait until a replica is up; return the GiB that it takes of each device, if measured.
 
-        has_process: its process was started again after a death, and goes on by itself.
+        has_process: its process was started again after a death, and loads by itself.
         """
         ...
 

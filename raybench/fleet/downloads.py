@@ -222,7 +222,7 @@ def name_missing(download: Download, files: Sequence[str]) -> str:
 
 
 def _snapshot(download: Download) -> Path | None:
-    """Return the folder of a download in the hub's cache; None where there is none."""
+    """Return the folder of a download in the hub's cache; None where it is not there."""
     from huggingface_hub import snapshot_download
 
     try:

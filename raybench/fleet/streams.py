@@ -108,7 +108,7 @@ async def unbroken(
     Before so many requests are asked for, their `turn` is waited for, however long that takes; it
     yields '', or why it never comes, which ends this.
 
-    It ends when everything has come, or after so many attempts in a row that brought nothing: then
+    It ends when everything has come, or after `attempts` in a row that brought nothing: then
     what is left fails, for the reason that `told` makes of the last error.
     """
     left = dict(enumerate(requests))

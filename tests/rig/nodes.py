@@ -67,7 +67,7 @@ class Rig:
 
 @contextmanager
 def nodes(gpus: Sequence[int], gib: float) -> Iterator[Rig]:
-    """Keep a Ray running whose nodes have so many GPUs, each of so many GiB.
+    """Keep a Ray running whose nodes have these numbers of GPUs, each of `gib` GiB.
 
     Its processes are started by commands, as operators do it: in this process there may have been
     another Ray, whose address and token it would inherit.

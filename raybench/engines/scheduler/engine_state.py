@@ -69,7 +69,7 @@ class EngineState:
 
     @property
     def wants(self) -> bool:
-        """Tell whether somebody has requests for it now, or may at any moment."""
+        """Tell whether a client has requests for it now, or may have at any moment."""
         return self.ready > 0 or self.outstanding > 0 or self.is_expected
 
     @property
@@ -133,7 +133,7 @@ class EngineState:
         return (self._answered + assumed * _ASSUMED_S) / (self._replica_s + _ASSUMED_S)
 
     def seconds_left(self, replicas: int = 1) -> float:
-        """Return how long so many replicas take for all that is known to be asked."""
+        """Return how long this number of replicas takes for all known requests."""
         return (self.ready + self.outstanding + self.remaining) / (self.rate * max(1, replicas))
 
     @property

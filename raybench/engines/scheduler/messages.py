@@ -1,4 +1,4 @@
-"""What the scheduler of engines is told, and what it orders.
+"""The events that the scheduler of engines takes, and its orders.
 
 A controller carries out the actions and reports each result as an event. A *move* is a load, a
 wake, a sleep or an unload; it has all its devices to itself until its event arrives.
@@ -66,7 +66,7 @@ class EngineNeed:
     """Least share of a device's memory that it takes: vLLM fills that share with KV cache."""
     devices: int = 1
     nodes: int = 1
-    """More than 1 only where no node has so many devices."""
+    """More than 1 only where no node has as many devices as it takes."""
     replicas: int | None = None
     """None: as many as pay."""
     on: Mapping[str, str] = field(default_factory=dict, hash=False)

@@ -153,7 +153,7 @@ class ReplicaMoves:
                 if other.state is ReplicaState.ASLEEP:
                     self._leave_for_good(other)
         if any(other is not replica for other in engine.coming):
-            engine.may_grow = False  # what it has goes on
+            engine.may_grow = False  # its other replicas continue
             return
         engine.tries -= 1
         if engine.tries <= 0 or kind == "permanent":
