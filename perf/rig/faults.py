@@ -27,8 +27,8 @@ half-way through a load. missing_weights: there are no weights where they should
 load takes the given seconds longer. garbage_after_wake: the weights are wrong for good after a wake
 from this level, even if they are loaded again. hang_in_wake: a wake never ends. silent_after: after
 the given number of replies no request gets tokens. die_after: after the given number of replies
-the engine dies. (Both happen at the end of a step, and are counted from the next request on.) leak_gib:
-the next sleep leaves the given GiB more on each device.
+the engine dies. (Both happen at the end of a step, and are counted from the next request on.)
+leak_gib: the next sleep leaves the given GiB more on each device.
 """
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
