@@ -136,9 +136,11 @@ def test_a_hub_that_is_away_cannot_be_reached(
     assert codes(document) == ["hub.unreachable", "model.weights"]
 
 
+@pytest.mark.parametrize("at_once", [1, 2])
 def test_what_is_here_is_found_though_the_hub_is_away(
-    hub: FileHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hub: FileHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
+    monkeypatch.setattr(transfers, "_AT_ONCE", at_once)
     del hub.files["org/m"]
     as_json(tmp_path, *INDEX, code=1)
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")

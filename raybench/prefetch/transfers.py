@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -78,10 +78,10 @@ class Contact:
     answered: bool = False
     silent: bool = False
 
-    def outcome(self, fetch: Callable[[], Outcome]) -> Outcome:
-        """Return the outcome of a fetch; a missing one without a problem is not tried."""
+    def outcome(self, check: Callable[[], Outcome], fetch: Callable[[], Outcome]) -> Outcome:
+        """Return the outcome of a fetch; if it is not tried, of a check without a problem."""
         if self.silent and not self.answered:
-            return Outcome("missing")
+            return replace(check(), problem=None)
         outcome = fetch()
         unreachable = outcome.problem is not None and outcome.problem.code == "hub.unreachable"
         self.silent |= unreachable
@@ -93,12 +93,9 @@ def fetch_questions(needs: Needs, hub: Contact | None) -> list[QuestionFile]:
     """Fetch files of questions; without a hub only check."""
 
     def done(benchmark: str, source: Source, file: str) -> QuestionFile:
-        if hub_files.is_here(source, file):
-            outcome = Outcome("here")
-        elif hub is None:
-            outcome = Outcome("missing")
-        else:
-            outcome = hub.outcome(partial(_questions_outcome, source, file))
+        outcome = Outcome("here" if hub_files.is_here(source, file) else "missing")
+        if hub is not None and outcome.state == "missing":
+            outcome = hub.outcome(lambda: outcome, partial(_questions_outcome, source, file))
         return QuestionFile(benchmark, source, file, outcome)
 
     return _two_at_once([partial(done, *each) for each in needs.questions])
@@ -118,9 +115,9 @@ def fetch_weights(needs: Needs, hub: Contact | None) -> list[Weights]:
     """Fetch weights; without a hub only check."""
 
     def done(download: Download, models: tuple[str, ...]) -> Weights:
-        if hub is None:
-            return Weights(models, download, downloads.check(download))
-        return Weights(models, download, hub.outcome(partial(_weights_outcome, download)))
+        check = partial(downloads.check, download)
+        outcome = hub.outcome(check, partial(_weights_outcome, download)) if hub else check()
+        return Weights(models, download, outcome)
 
     return _two_at_once([partial(done, *each) for each in needs.weights.items()])
 
