@@ -7,7 +7,6 @@ from typing import Protocol
 
 from raybench.engines.base import DemandReport, ReplicaHandle
 from raybench.engines.controller import Assignments
-from raybench.engines.feeder import EngineFeeder
 
 _LOOK_S = 0.1
 """How soon the controller learns that an engine is wanted, or no longer."""
@@ -28,6 +27,22 @@ class ControllerHandle(Protocol):
         ...
 
 
+class Feeder(Protocol):
+    """What sends the requests of a process to the replicas of one engine."""
+
+    def report(self) -> DemandReport:
+        """Return what is wanted of the engine now."""
+        ...
+
+    def set_replicas(self, replicas: Mapping[str, ReplicaHandle]) -> None:
+        """Send to these replicas from now on."""
+        ...
+
+    def refuse(self, reason: str) -> None:
+        """Fail what waits, and what comes until there are replicas again."""
+        ...
+
+
 class AssignmentLoop:
     """Reports for the feeders of a process, and gives them the replicas that are open."""
 
@@ -35,7 +50,7 @@ class AssignmentLoop:
         self,
         client: str,
         controller: ControllerHandle,
-        feeders: Mapping[str, EngineFeeder],
+        feeders: Mapping[str, Feeder],
         connect: Callable[[str], ReplicaHandle],
     ) -> None:
         """Serve these feeders, by engine. `connect` returns the handle of a replica."""
@@ -44,8 +59,8 @@ class AssignmentLoop:
         self._feeders = feeders
         self._connect = connect
         self._handles: dict[str, ReplicaHandle] = {}
+        """Kept while a replica is away: its name comes back."""
         self._sent: dict[str, DemandReport] = {}
-        self._open: dict[str, tuple[str, ...]] = {}
 
     async def run(self) -> None:
         """Report and listen, until cancelled."""
@@ -86,9 +101,6 @@ class AssignmentLoop:
             feeder.set_replicas({name: self._handle(name) for name in names})
             if not names and (reason := found.failures.get(engine)):
                 feeder.refuse(reason)
-        there = {name for names in found.replicas.values() for name in names}
-        for name in self._handles.keys() - there:
-            del self._handles[name]
 
     def _handle(self, replica: str) -> ReplicaHandle:
         if replica not in self._handles:

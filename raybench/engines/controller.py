@@ -27,6 +27,7 @@ from raybench.engines.scheduler.messages import (
     MoveFailed,
     Refuse,
     Reopen,
+    ReplicaState,
     Reported,
     Restarting,
     Sleep,
@@ -37,6 +38,8 @@ from raybench.engines.scheduler.messages import (
     Wake,
     Woken,
 )
+from raybench.engines.scheduler.move_costs import Swaps
+from raybench.statements import Statement
 
 CLIENT_SILENCE_S = 120.0
 """A client that was not heard of for so long has ended."""
@@ -87,6 +90,30 @@ class Backend(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class EngineStatus:
+    """How one engine stands."""
+
+    states: Mapping[str, ReplicaState]
+    """By replica."""
+    is_wanted: bool
+    """Clients have requests for it, or it is loaded before any has."""
+    models: Mapping[str, int]
+    """Requests without a reply, by the model that is asked."""
+    failure: str = ""
+    """Why it is unavailable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How all engines stand."""
+
+    engines: Mapping[str, EngineStatus]
+    swaps: Swaps
+    said: Sequence[str] = ()
+    """What happened to engines and nodes that people should know, from the beginning on."""
+
+
+@dataclass(frozen=True, slots=True)
 class Assignments:
     """Where the requests of each engine go."""
 
@@ -105,11 +132,16 @@ class EngineController:
         self,
         scheduler: EngineScheduler,
         backend: Backend,
+        say: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Begin with nothing loaded. The clock returns seconds, the scheduler's among them."""
+        """Begin with nothing loaded. The clock returns seconds, the scheduler's among them.
+
+        say: is told what happened that people should know.
+        """
         self._scheduler = scheduler
         self._backend = backend
+        self._say = say
         self._clock = clock
         self._assignments = Assignments(0)
         self._changed = asyncio.Condition()
@@ -155,6 +187,30 @@ class EngineController:
         """Take in that a client has ended."""
         if self._heard.pop(client, None) is not None:
             self.note(ClientGone(client))
+
+    # People
+
+    def status(self) -> Status:
+        """Return how things stand."""
+        return Status(
+            {
+                name: EngineStatus(
+                    self._scheduler.states(name),
+                    self._scheduler.is_wanted(name),
+                    self._scheduler.open_requests(name),
+                    self._scheduler.failures().get(name, ""),
+                )
+                for name in self._scheduler.engines()
+            },
+            self._scheduler.costs.until(self._clock()),
+        )
+
+    async def turn_away(self, reason: str) -> None:
+        """Begin no more moves, and refuse the requests that have no replica yet."""
+        await self.stop()
+        failures = dict.fromkeys(self._scheduler.engines(), reason)
+        self._assignments = Assignments(self._assignments.version + 1, {}, failures)
+        await self._notify()
 
     # Processes of replicas
 
@@ -238,6 +294,19 @@ class EngineController:
         if self._moves.get(name) is asyncio.current_task():
             del self._moves[name]
         self.note(event)
+        if isinstance(event, MoveFailed) and isinstance(action, Load):
+            self._say_failed(action.engine, event.reason)
+
+    def _say_failed(self, engine: str, reason: str) -> None:
+        """Say why a load failed whose engine is still to be had; of others, clients learn it."""
+        if engine not in self._scheduler.failures():
+            self._say(
+                Statement(
+                    "engine.load_failed",
+                    "{reason}. It is tried again, or its other replicas do its work",
+                    reason=reason,
+                )
+            )
 
     async def _carry_out(self, action: Load | Wake | Sleep | Unload) -> Event:
         name = action.replica

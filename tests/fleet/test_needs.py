@@ -17,7 +17,7 @@ from raybench.engines.scheduler.messages import EngineNeed, MemoryBudget
 from raybench.errors import Problem
 from raybench.fleet.engines import EngineSpec, cpu_gib, group_engines
 from raybench.fleet.needs import PlacementPlan, needs_of, nodes_of, plan_placement
-from raybench.fleet.places import Node
+from raybench.fleet.devices import Machine
 from raybench.types import JUDGING, ModelSpec
 
 ROSTER = Path(__file__).parents[2] / "conf/roster/autobench_paper.yaml"
@@ -32,18 +32,18 @@ def engine(name: str, **options: Any) -> EngineSpec:
     return group_engines([ModelSpec(name, "vllm", f"org/{name}", options=options)])[0]
 
 
-def node(*gib: float, name: str = "a", memory_gib: float = 500.0) -> Node:
-    return Node(name, memory_gib, {f"{number}": each for number, each in enumerate(gib)})
+def node(*gib: float, name: str = "a", memory_gib: float = 500.0) -> Machine:
+    return Machine(name, memory_gib, {f"{number}": each for number, each in enumerate(gib)})
 
 
-def need(spec: EngineSpec, *nodes: Node, gib: float = 16.0, **conf: Any) -> EngineNeed:
+def need(spec: EngineSpec, *nodes: Machine, gib: float = 16.0, **conf: Any) -> EngineNeed:
     fleet = FleetConf(**conf)
     found = needs_of(spec, fleet, nodes_of(nodes, fleet, gpu=True), gpu=True, weights_gib=gib)
     assert isinstance(found, EngineNeed)
     return found
 
 
-def problem(spec: EngineSpec, *nodes: Node, gib: float = 16.0, **conf: Any) -> Problem:
+def problem(spec: EngineSpec, *nodes: Machine, gib: float = 16.0, **conf: Any) -> Problem:
     fleet = FleetConf(**conf)
     found = needs_of(spec, fleet, nodes_of(nodes, fleet, gpu=True), gpu=True, weights_gib=gib)
     assert isinstance(found, Problem)
@@ -55,7 +55,7 @@ Sized = Sequence[tuple[EngineSpec, float]]
 """Engines and the GiB of their weights."""
 
 
-def plan(engines: Sized, *nodes: Node, **conf: Any) -> PlacementPlan:
+def plan(engines: Sized, *nodes: Machine, **conf: Any) -> PlacementPlan:
     sizes = {spec.name: gib for spec, gib in engines}
     specs = [spec for spec, _ in engines]
     return plan_placement(specs, FleetConf(**conf), nodes, gpu=True, sizes=sizes)
@@ -82,7 +82,7 @@ def waiting(found: PlacementPlan) -> list[str]:
 
 
 def test_each_gpu_is_a_device_and_half_of_the_memory_holds_sleepers() -> None:
-    nodes = [node(80, 24), Node("head", 64.0)]
+    nodes = [node(80, 24), Machine("head", 64.0)]
     (found,) = nodes_of(nodes, FleetConf(), gpu=True)
     assert [(each.name, each.memory_gib) for each in found.devices] == [
         ("a/gpu0", 80),

@@ -85,8 +85,10 @@ class DeviceMemory:
     node: "NodeDevices"
     other_gib: float = 0.0
     """What no replica accounts for."""
+    exclusive_moves: bool = True
     replicas: list[Replica] = field(default_factory=list)
     moving: Replica | None = None
+    """Whoever moves there, if it has to be alone."""
 
     def held_gib(self) -> float:
         """Return what is taken now."""
@@ -156,7 +158,12 @@ class Devices:
             here.node = node
             for device in node.devices:
                 if device.name not in self.by_name:
-                    self.by_name[device.name] = DeviceMemory(device.name, device.memory_gib, here)
+                    self.by_name[device.name] = DeviceMemory(
+                        device.name,
+                        device.memory_gib,
+                        here,
+                        exclusive_moves=device.exclusive_moves,
+                    )
                     here.devices.append(self.by_name[device.name])
         self._fitting.clear()
 

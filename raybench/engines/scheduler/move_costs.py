@@ -3,6 +3,34 @@
 from dataclasses import dataclass
 
 
+@dataclass(frozen=True, slots=True)
+class Swaps:
+    """What swaps have cost in some time: moves by which one engine made way for another."""
+
+    count: int = 0
+    """Engines brought in that others had to make way for."""
+    seconds: float = 0.0
+    """Device time of these moves; loads into free memory do not count."""
+    share: float = 0.0
+    """Those seconds as a share of all device time."""
+    loads: int = 0
+    """Loads and wakes in all."""
+    device_seconds: float = 0.0
+    """All device time."""
+
+    def since(self, earlier: "Swaps") -> "Swaps":
+        """Return what they have cost since then."""
+        seconds = self.seconds - earlier.seconds
+        whole = self.device_seconds - earlier.device_seconds
+        return Swaps(
+            self.count - earlier.count,
+            seconds,
+            seconds / whole if whole > 0 else 0.0,
+            self.loads - earlier.loads,
+            whole,
+        )
+
+
 @dataclass(slots=True)
 class MoveCosts:
     """Counts of moves, and device seconds. A swap brings in a replica that others made way for."""
@@ -35,6 +63,16 @@ class MoveCosts:
     def device_seconds(self, now: float) -> float:
         """Return the time of all devices so far."""
         return self._device_seconds + self.devices * (now - self._since)
+
+    def until(self, now: float) -> Swaps:
+        """Return what swaps have cost so far."""
+        return Swaps(
+            self.swaps,
+            self.swap_seconds,
+            self.swap_share(now),
+            self.loads + self.wakes,
+            self.device_seconds(now),
+        )
 
     def swap_share(self, now: float) -> float:
         """Return the share of all device time that swaps took."""

@@ -352,7 +352,7 @@ class ReplicaMoves:
     def _begin_move(self, replica: Replica, state: ReplicaState) -> None:
         self._pending.pop(replica, None)
         for device in replica.devices:
-            device.moving = replica
+            device.moving = replica if device.exclusive_moves else None
         self._set(replica, state)
 
     def _end_move(self, replica: Replica) -> None:

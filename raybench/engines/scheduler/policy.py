@@ -16,6 +16,7 @@ Running requests are never moved: a replica is closed and drained before it slee
 move has all its devices to itself, and no device is promised more memory than it has.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import heapify, heapreplace
 
@@ -133,6 +134,21 @@ class EngineScheduler:
     def failures(self) -> dict[str, str]:
         """Return the engines that are unavailable, and why."""
         return {each.name: each.reason for each in self._engines.values() if each.reason}
+
+    def engines(self) -> list[str]:
+        """Return the names of all engines."""
+        return [*self._engines]
+
+    def is_wanted(self, engine: str) -> bool:
+        """Tell whether clients have requests for an engine, or it is loaded before any has."""
+        return self._engines[engine].wants
+
+    def open_requests(self, engine: str) -> dict[str, int]:
+        """Return the requests to an engine that have no reply, by the model that is asked."""
+        models = Counter[str]()
+        for report in self._engines[engine].reports.values():
+            models.update(report.models)
+        return dict(models)
 
     def waiting(self) -> dict[str, int]:
         """Return the ready requests of engines that have no open replica."""

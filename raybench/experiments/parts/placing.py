@@ -7,7 +7,7 @@ from raybench.config import Config, FleetConf, labels
 from raybench.fleet import group_engines, missing_keys, missing_token, name_keys
 from raybench.fleet.devices import OWN, address, elsewhere
 from raybench.fleet.engines import asked_replicas
-from raybench.fleet.replicas import planned
+from raybench.fleet.needs import plan_here
 from raybench.statements import Statement
 from raybench.types import JUDGING, Plan
 
@@ -27,9 +27,13 @@ def replicas(config: Config, plan: Plan) -> Iterator[str]:
     fleet = config.fleet
     asked = {model.name: model for model in (*plan.models, *plan.referees)}
     engines = [it for it in group_engines([*asked.values()]) if it.kind == "vllm"]
-    counts = planned(engines, fleet)
+    here = plan_here(engines, fleet)
     for engine in engines:
-        wanted, number = asked_replicas(engine, fleet), counts[engine.name]
+        wanted = asked_replicas(engine, fleet)
+        if here is None:
+            number = 1 if wanted == "auto" else wanted
+        else:  # engines that take turns have one
+            number = max(1, here.replicas().get(engine.name, 0))
         names = dict.fromkeys(model.name.removesuffix(JUDGING) for model in engine.models)
         models = ", ".join(names)
         if wanted == "auto" and elsewhere(fleet):
