@@ -21,7 +21,7 @@ from raybench.types import ModelSpec
 
 
 class EndpointController(ClusterController):
-    """The controller as a deployment: Serve starts it again if it dies, and ends it with the app."""
+    """The controller as a deployment, which Serve starts again if it dies and ends with the app."""
 
     async def __init__(  # type: ignore[misc]  # Serve awaits it
         self, models: Sequence[ModelSpec], conf: FleetConf

@@ -1,13 +1,15 @@
 """GPUs that are kept from others for as long as a run has engines on them.
 
-The controller puts engines on GPUs, not Ray, which would give these GPUs to others. Placement groups
-keep them. Ray drops these with the process that made them, however that ends.
+The controller puts engines on GPUs, not Ray, which would give these GPUs to others. Placement
+groups keep them. Ray drops these with the process that made them, however that ends.
 """
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any
+from uuid import uuid4
 
 from raybench.config import labels
 from raybench.engines.scheduler.messages import EngineNeed, Node
@@ -21,7 +23,8 @@ class Reservations:
 
     def __init__(self, name: str, *, gpu: bool) -> None:
         """Begin with no devices. The name tells people what the GPUs are kept for."""
-        self._name = name
+        self._name = f"{name} {uuid4().hex[:8]}"
+        self._numbers = count()
         self._gpu = gpu
         self._gib: dict[str, float] = {}
         self._groups: dict[str, Any] = {}
@@ -56,7 +59,7 @@ class Reservations:
         new = {
             device: placement_group(
                 [{"GPU": 1}],
-                name=f"{self._name} on {device}",
+                name=f"{self._name}/{next(self._numbers)}",
                 bundle_label_selector=[{_NODE_ID: device.rpartition("/")[0]}],
             )
             for device in devices
@@ -79,7 +82,7 @@ class Reservations:
             placement_group(
                 [{"GPU": 1}] * need.devices,
                 strategy="STRICT_PACK" if need.nodes == 1 else "PACK",
-                name=f"{self._name} for {need.engine}",
+                name=f"{self._name}/{next(self._numbers)}",
                 **({"bundle_label_selector": [selector] * need.devices} if selector else {}),
             )
             for need in needs
@@ -130,11 +133,11 @@ def only(nodes: Sequence[Node], devices: Iterable[str]) -> list[Node]:
     return [node for node in found if node.devices]
 
 
-def taken(count: int, within_s: float, setting: str = "") -> Problem:
+def taken(devices: int, within_s: float, setting: str = "") -> Problem:
     """Return the problem of GPUs that others use."""
     return Problem(
         "resources.gpus",
-        f"{count} GPUs did not become free within {setting}{within_s:g} s: others use them",
+        f"{devices} GPUs did not become free within {setting}{within_s:g} s: others use them",
     )
 
 
@@ -142,7 +145,7 @@ async def _ready(group: Any) -> None:
     await group.ready()
 
 
-async def _devices_of(group: Any, count: int) -> list[str]:
+async def _devices_of(group: Any, number: int) -> list[str]:
     """Return the names of the devices that a placement group has."""
     import ray
     from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
@@ -158,7 +161,7 @@ async def _devices_of(group: Any, count: int) -> list[str]:
                         group, placement_group_bundle_index=index
                     ),
                 ).remote()
-                for index in range(count)
+                for index in range(number)
             )
         )
     ]
