@@ -39,7 +39,7 @@ class MoveCosts:
     wakes: int = 0
     swaps: int = 0
     swap_seconds: float = 0.0
-    """Device time of the moves of swaps. One device has one move at a time."""
+    """Device time of the moves of swaps. Moves at the same time on one device count once."""
     devices: int = 0
     _since: float = 0.0
     _device_seconds: float = 0.0
@@ -54,11 +54,6 @@ class MoveCosts:
         self.wakes += from_sleep
         self.loads += not from_sleep
         self.swaps += is_swap
-
-    def add_move(self, devices: int, seconds: float, *, is_swap: bool) -> None:
-        """Add the time of a move that has ended."""
-        if is_swap:
-            self.swap_seconds += devices * seconds
 
     def device_seconds(self, now: float) -> float:
         """Return the time of all devices so far."""

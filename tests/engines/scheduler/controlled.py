@@ -230,10 +230,11 @@ class Controlled:
         assert all(chosen(each.labels, engine.on) for each in nodes)
 
     def _lock(self, copy: Copy) -> None:
-        """Two moves on one device: never."""
+        """Two moves on one device: never, unless it allows them."""
         for other in self.copies.values():
             if other is not copy and self.moving(other):
-                assert not {*copy.devices} & {*other.devices}
+                both = {*copy.devices} & {*other.devices}
+                assert not any(self.devices[name][0].exclusive_moves for name in both)
 
     def _check(self) -> None:
         taken = dict.fromkeys(self.devices, 0.0)
