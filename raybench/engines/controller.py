@@ -153,6 +153,8 @@ class EngineController:
         self._restarted: dict[str, asyncio.Future[bool]] = {}
         """Processes that started again and wait for their devices; the answer says whether to go
         on."""
+        self._reopening: set[str] = set()
+        """Replicas that do not take requests again yet."""
         self._loading: set[str] = set()
         """Replicas whose first process may load at once."""
         self._tick: asyncio.TimerHandle | None = None
@@ -219,11 +221,12 @@ class EngineController:
 
         Serve starts a process again that died. Its devices may have a move then.
         """
+        if self._is_stopped:
+            return False
         if replica in self._loading:
             self._loading.discard(replica)
             return True
-        if (before := self._restarted.pop(replica, None)) is not None and not before.done():
-            before.set_result(False)
+        self._refuse_load(replica)  # it asked before, and died while it waited
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._restarted[replica] = answer
         self.note(Restarting(replica))
@@ -259,6 +262,7 @@ class EngineController:
                 case Refuse():
                     pass
                 case Reopen(replica):
+                    self._reopening.add(replica)
                     self._keep(self._reopen(replica))
                 case Close(replica, cut_waiting):
                     self._keep(self._close(replica, cut_waiting=cut_waiting))
@@ -335,11 +339,17 @@ class EngineController:
                     left_gib, host_gib = await self._backend.sleep(name, level)
                 return Asleep(name, left_gib, host_gib)
             case Unload():
-                if (restarted := self._restarted.pop(name, None)) is not None:
-                    restarted.set_result(False)
+                self._refuse_load(name)
                 with contextlib.suppress(Exception):  # there may be nothing left to end
                     await self._backend.unload(name)
+                self._refuse_load(name)  # Serve may have started it again meanwhile
                 return Unloaded(name)
+
+    def _refuse_load(self, replica: str) -> None:
+        """Have a process that waits for its devices end instead."""
+        restarted = self._restarted.pop(replica, None)
+        if restarted is not None and not restarted.done():
+            restarted.set_result(False)
 
     async def _close(self, replica: str, *, cut_waiting: bool) -> None:
         # A replica that dies meanwhile has no request left either.
@@ -351,10 +361,17 @@ class EngineController:
         # Serve starts a replica again that died: it is open then.
         with contextlib.suppress(Exception):
             await self._backend.reopen(replica)
+        self._reopening.discard(replica)
+        self._publish(is_new=False)
 
     def _publish(self, *, is_new: bool) -> None:
         """Tell clients where requests go, if that has changed or a client has to be refused."""
-        replicas, failures = self._scheduler.open_replicas(), self._scheduler.failures()
+        opened, failures = self._scheduler.open_replicas(), self._scheduler.failures()
+        replicas = {
+            engine: ready
+            for engine, names in opened.items()
+            if (ready := tuple(it for it in names if it not in self._reopening))
+        }
         before = self._assignments
         if is_new or replicas != before.replicas or failures != before.failures:
             self._assignments = Assignments(before.version + 1, replicas, failures)
