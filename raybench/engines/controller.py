@@ -149,6 +149,8 @@ class EngineController:
         """When each client was heard of last."""
         self._moves: dict[str, asyncio.Task[None]] = {}
         """The load, wake, sleep or unload of each replica that is under way."""
+        self._calls: dict[str, set[asyncio.Task[None]]] = {}
+        """Closings and reopenings of each replica that are under way."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._restarted: dict[str, asyncio.Future[bool]] = {}
         """Processes that started again and wait for their devices; the answer says whether to go
@@ -263,9 +265,9 @@ class EngineController:
                     pass
                 case Reopen(replica):
                     self._reopening.add(replica)
-                    self._keep(self._reopen(replica))
+                    self._call(replica, self._reopen(replica))
                 case Close(replica, cut_waiting):
-                    self._keep(self._close(replica, cut_waiting=cut_waiting))
+                    self._call(replica, self._close(replica, cut_waiting=cut_waiting))
                 case Load(replica) | Wake(replica) | Sleep(replica) | Unload(replica):
                     before = self._moves.get(replica)
                     self._moves[replica] = self._keep(self._move(action, before))
@@ -275,6 +277,13 @@ class EngineController:
         if (at := self._scheduler.next_tick()) is not None:
             delay = max(at - self._clock(), 0.0)
             self._tick = asyncio.get_running_loop().call_later(delay, self.note, Tick())
+
+    def _call(self, replica: str, work: Coroutine[Any, Any, None]) -> None:
+        """Begin a call to a replica, which ends with it: its name comes back."""
+        calls = self._calls.setdefault(replica, set())
+        task = self._keep(work)
+        calls.add(task)
+        task.add_done_callback(calls.discard)
 
     def _keep(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
@@ -340,6 +349,8 @@ class EngineController:
                 return Asleep(name, left_gib, host_gib)
             case Unload():
                 self._refuse_load(name)
+                for call in self._calls.pop(name, ()):
+                    call.cancel()
                 with contextlib.suppress(Exception):  # there may be nothing left to end
                     await self._backend.unload(name)
                 self._refuse_load(name)  # Serve may have started it again meanwhile
@@ -359,9 +370,11 @@ class EngineController:
 
     async def _reopen(self, replica: str) -> None:
         # Serve starts a replica again that died: it is open then.
-        with contextlib.suppress(Exception):
-            await self._backend.reopen(replica)
-        self._reopening.discard(replica)
+        try:
+            with contextlib.suppress(Exception):
+                await self._backend.reopen(replica)
+        finally:
+            self._reopening.discard(replica)
         self._publish(is_new=False)
 
     def _publish(self, *, is_new: bool) -> None:

@@ -105,7 +105,7 @@ class ServeBackend:
                 raise MoveFailedError(
                     Statement(
                         "engine.application_deleted",
-                        "{engine} did not start: somebody deleted its application from Ray Serve",
+                        "{engine} did not start: its application was deleted from Ray Serve",
                         engine=_called(spec),
                     )
                 )

@@ -188,7 +188,9 @@ class SlowBackend:
         self.began: list[str] = []
         self._ends: dict[str, asyncio.Event] = {}
         self.is_slow: set[str] = set()
-        """The moves that wait."""
+        """The kinds of moves that wait."""
+        self.waiting = 0
+        """Moves that wait now."""
 
     def end(self, move: str) -> None:
         self._ends.setdefault(move, asyncio.Event()).set()
@@ -197,7 +199,11 @@ class SlowBackend:
         move = f"{name} {replica}"
         self.began.append(move)
         if name in self.is_slow:
-            await self._ends.setdefault(move, asyncio.Event()).wait()
+            self.waiting += 1
+            try:
+                await self._ends.setdefault(move, asyncio.Event()).wait()
+            finally:
+                self.waiting -= 1
 
     async def load(
         self, replica: str, engine: str, devices: Sequence[str], *, has_process: bool
@@ -301,3 +307,17 @@ async def test_a_reopened_replica_is_named_once_it_is_open() -> None:
         backend.end("reopen one-r0")
         await asyncio.sleep(1)
         assert (await controller.assignments("client", -1)).replicas == {"one": ("one-r0",)}
+
+
+async def test_a_call_to_a_replica_ends_with_it() -> None:
+    """Serve keeps a call for the next replica of the same name."""
+    async with controlled("one", "two") as (controller, backend):
+        backend.is_slow.add("close")
+        await want(controller, "one", 0)
+        await want(controller, "two", 5)
+        await asyncio.sleep(100)
+        assert backend.began[-1] == "close one-r0"
+        assert not await controller.begin_load("one-r0")  # it died, and is to leave
+        await asyncio.sleep(100)
+        assert backend.began[-2:] == ["unload one-r0", "load two-r0"]
+        assert backend.waiting == 0

@@ -14,9 +14,10 @@ from refusals import refused
 
 from raybench.config import FleetConf
 from raybench.engines.controller import Status
+from raybench.engines.scheduler.messages import Device, EngineNeed, MemoryBudget, Node
 from raybench.engines.scheduler.move_costs import Swaps
 from raybench.errors import Problem, RunFailed
-from raybench.fleet import group_engines, host, open_fleet
+from raybench.fleet import cluster_controller, group_engines, host, open_fleet, quiet
 from raybench.fleet.cluster import cluster
 from raybench.types import ModelSpec
 
@@ -118,6 +119,39 @@ async def test_a_wait_for_the_controller_that_is_cancelled_leaves_no_task() -> N
     await asyncio.sleep(0)
     assert opening.cancelled()
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+@pytest.mark.virtual_time
+async def test_a_controller_that_is_stopped_while_it_opens_loads_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looking, here = asyncio.Event(), Node("a", (Device("a/cpu", 80.0, exclusive_moves=False),))
+
+    async def sizes(specs: object) -> dict[str, float]:
+        await looking.wait()
+        return {}
+
+    def fail(*_: object) -> None:
+        raise AssertionError("it is stopped")
+
+    monkeypatch.setattr(quiet, "quieten", lambda: None)
+    monkeypatch.setattr(cluster_controller, "sizes", sizes)
+    monkeypatch.setattr(cluster_controller, "nodes", lambda *_, **__: [])
+    monkeypatch.setattr(cluster_controller, "nodes_of", lambda *_, **__: (here,))
+    monkeypatch.setattr(cluster_controller, "may_come", lambda: False)
+    monkeypatch.setattr(
+        cluster_controller,
+        "needs_of",
+        lambda spec, *_, **__: EngineNeed(spec.name, MemoryBudget(1.0)),
+    )
+    monkeypatch.setattr(cluster_controller, "ServeBackend", fail)
+    controller = cluster_controller.ClusterController(SPECS, FleetConf(), gpu=False)
+    opening = asyncio.create_task(controller.open("its handle"))
+    await asyncio.sleep(1)
+    await controller.stop()
+    looking.set()
+    await opening
+    assert controller.status().engines == {}
 
 
 @pytest.fixture
