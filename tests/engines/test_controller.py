@@ -13,7 +13,7 @@ from perf.rig.faults import Fault
 from perf.rig.profile import EngineProfile
 from perf.rig.world import VirtualWorld
 from raybench.engines.base import DemandReport
-from raybench.engines.controller import EngineController
+from raybench.engines.controller import EngineController, MoveFailedError
 from raybench.engines.scheduler import EngineScheduler
 from raybench.engines.scheduler.messages import (
     Device,
@@ -191,6 +191,8 @@ class SlowBackend:
         """The kinds of moves that wait."""
         self.waiting = 0
         """Moves that wait now."""
+        self.errors: dict[str, Exception] = {}
+        """What moves raise."""
 
     def end(self, move: str) -> None:
         self._ends.setdefault(move, asyncio.Event()).set()
@@ -204,6 +206,8 @@ class SlowBackend:
                 await self._ends.setdefault(move, asyncio.Event()).wait()
             finally:
                 self.waiting -= 1
+        if error := self.errors.get(move):
+            raise error
 
     async def load(
         self, replica: str, engine: str, devices: Sequence[str], *, has_process: bool
@@ -212,7 +216,8 @@ class SlowBackend:
         return None
 
     async def wake(self, replica: str, level: SleepLevel) -> bool:
-        raise NotImplementedError
+        await self._move("wake", replica)
+        return True
 
     async def close(self, replica: str, *, cut_waiting: bool) -> None:
         await self._move("close", replica)
@@ -221,19 +226,23 @@ class SlowBackend:
         await self._move("reopen", replica)
 
     async def sleep(self, replica: str, level: SleepLevel) -> tuple[float | None, float | None]:
-        raise NotImplementedError
+        await self._move("sleep", replica)
+        return None, None
 
     async def unload(self, replica: str) -> None:
         await self._move("unload", replica)
 
 
 @asynccontextmanager
-async def controlled(*engines: str) -> AsyncIterator[tuple[EngineController, SlowBackend]]:
+async def controlled(
+    *engines: str, errors: Mapping[str, Exception] | None = None, **more: Any
+) -> AsyncIterator[tuple[EngineController, SlowBackend]]:
     """Yield a controller with one device, on which the first engine is loaded."""
     scheduler = EngineScheduler(
-        [node("a", 1)], [need(engine) for engine in engines], Rules(patience_s=600.0), now()
+        [node("a", 1)], [need(engine, **more) for engine in engines], Rules(600.0), now()
     )
     backend = SlowBackend()
+    backend.errors |= errors or {}
     controller = EngineController(scheduler, backend, lambda _: None, now)
     await controller.start()
     await asyncio.sleep(1)
@@ -321,3 +330,41 @@ async def test_a_call_to_a_replica_ends_with_it() -> None:
         await asyncio.sleep(100)
         assert backend.began[-2:] == ["unload one-r0", "load two-r0"]
         assert backend.waiting == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(MoveFailedError("no weights", "permanent"), "no weights"), (KeyError(), "KeyError")],
+)
+async def test_a_load_that_fails_refuses_its_engine_though_its_remains_cannot_be_cleared(
+    error: Exception, reason: str
+) -> None:
+    errors = {f"load one-r{number}": error for number in range(2)}
+    errors |= {f"unload one-r{number}": OSError("and that") for number in range(2)}
+    async with controlled("one", "two", errors=errors) as (controller, _):
+        await want(controller, "one", 5)
+        await want(controller, "two", 5)
+        await asyncio.sleep(100)
+        found = await controller.assignments("client", -1)
+        assert found.failures == {"one": reason}
+        assert found.replicas == {"two": ("two-r0",)}
+        assert controller.status().engines["one"].failure == reason
+
+
+async def test_a_replica_that_cannot_sleep_is_unloaded_and_loaded_again() -> None:
+    can_sleep = frozenset({1})
+    async with controlled("one", "two", can_sleep=can_sleep) as (controller, backend):
+        backend.errors["sleep one-r0"] = OSError("no")
+        for engine in ("two", "one", "two", "one"):
+            await want(controller, engine, 5)
+            await asyncio.sleep(100)
+            assert (await controller.assignments("client", -1)).replicas == {
+                engine: (f"{engine}-r0",)
+            }
+            await want(controller, engine, 0)
+            backend.errors.clear()
+        moves = [move for move in backend.began if not move.startswith("close")]
+    assert moves == [
+        "load one-r0", "sleep one-r0", "unload one-r0", "load two-r0",
+        "sleep two-r0", "load one-r0", "sleep one-r0", "wake two-r0", "sleep two-r0", "wake one-r0",
+    ]  # fmt: skip
