@@ -92,12 +92,11 @@ class EngineFeeder:
             for call in [call for call in replica.calls if not call.is_heard]:
                 self._drop(call)
             self._forget_if_idle(replica)
-        if replicas:
-            self._refusal = None
+        self._refusal = None
         self._update_open()
 
     def refuse(self, reason: str) -> None:
-        """Fail what waits, and what comes until there are replicas again, for this reason."""
+        """Fail what waits, and what comes until `set_replicas` is called, for this reason."""
         self._refusal = reason
         self._queue.fail(reason)
 

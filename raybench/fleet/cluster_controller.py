@@ -46,6 +46,7 @@ class ClusterController:
         self._said: list[str] = []
         self._cluster: _Cluster | None = None
         self._opened = asyncio.Event()
+        self._is_stopped = False
         self._watch: asyncio.Task[None] | None = None
 
     async def open(self, handle: Any = None) -> None:
@@ -76,6 +77,8 @@ class ClusterController:
             there = await self._choose(kept, [*needs.values()])
             needs = self._needs(gib, there)
         rules = Rules(patience_s=conf.patience_s, linger_s=conf.linger_s)
+        if self._is_stopped:
+            return
         loop = asyncio.get_running_loop()
         backend = ServeBackend(
             Hosting(self._specs, needs, conf, gpu), kept, handle, self._said.append
@@ -150,6 +153,7 @@ class ClusterController:
 
     async def turn_away(self) -> None:
         """Refuse the requests that have no replica yet, and begin no more moves."""
+        self._is_stopped = True
         if self._watch is not None:
             self._watch.cancel()
         if self._cluster is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from raybench.config import FleetConf
-from raybench.engines.assignments import AssignmentLoop
+from raybench.engines.assignments import AssignmentLoop, ControllerGoneError
 from raybench.engines.controller import EngineStatus, Status
 from raybench.engines.feeder import EngineFeeder, FeederConf
 from raybench.engines.scheduler.messages import ReplicaState
@@ -106,17 +106,28 @@ async def connect(
 class Remote:
     """A controller in another process, as clients call it (`assignments.ControllerHandle`)."""
 
-    def __init__(self, handle: Any) -> None:
-        """Take the handle of an actor or of a deployment."""
+    def __init__(self, handle: Any, *, is_restarted: bool = False) -> None:
+        """Take the handle of an actor, or of a deployment, which Serve restarts where it dies."""
         self._handle = handle
+        self._is_restarted = is_restarted
 
     async def report(self, reports: Sequence[Any]) -> None:
         """Say what this client wants."""
-        await self._handle.report.remote(reports)
+        await self._call("report", reports)
 
     async def assignments(self, client: str, known: int) -> Any:
         """Return where requests go, once that has changed."""
-        return await self._handle.assignments.remote(client, known)
+        return await self._call("assignments", client, known)
+
+    async def _call(self, method: str, *arguments: Any) -> Any:
+        from ray.exceptions import ActorDiedError
+
+        try:
+            return await getattr(self._handle, method).remote(*arguments)
+        except ActorDiedError as error:
+            if self._is_restarted:
+                raise
+            raise ControllerGoneError(last_line(str(error))) from error
 
 
 async def _watch(controller: Any, tell: Callable[[Status], None]) -> None:

@@ -94,10 +94,11 @@ class Ingress(OpenAiIngress):
             )
         specs = engines(models, conf, serve.get_replica_context().app_name)
         self._doors = {model.name: (model, spec.name) for spec in specs for model in spec.models}
-        super().__init__({}, {spec.name: _card(spec.name) for spec in specs})
+        super().__init__({}, {})  # replicas are added when they are asked first
         client = uuid4().hex
         self._pickers = {spec.name: ReplicaPicker(client, spec.name) for spec in specs}
-        assignments = AssignmentLoop(client, Remote(controller), self._pickers, ServeReplica)
+        remote = Remote(controller, is_restarted=True)
+        assignments = AssignmentLoop(client, remote, self._pickers, ServeReplica)
         self._assignments = asyncio.get_running_loop().create_task(assignments.run())
 
     async def model(self, model_id: str) -> ModelCard | None:
@@ -117,9 +118,10 @@ class Ingress(OpenAiIngress):
         while True:
             try:
                 async with picker.pick() as replica:
-                    # Ray's ingress takes no more handles once it is made.
+                    # Ray's ingress takes no more models once it is made.
                     if replica not in self._default_serve_handles:
                         self._default_serve_handles[replica] = handle(replica)
+                        self._model_cards[replica] = _card(replica)
                     replies = super()._get_response(
                         body=body.model_copy(update=filled(model, replica, asked)),
                         call_method=call_method,
@@ -133,7 +135,6 @@ class Ingress(OpenAiIngress):
             except EngineUnavailableError as error:
                 raise _unavailable(str(error)) from error
             except ReplicaClosed:
-                picker.note_closed(replica)
                 if has_begun:
                     raise
             except (RayActorError, RayServeException) as error:

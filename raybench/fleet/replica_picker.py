@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
-from raybench.engines.base import DemandReport, ReplicaHandle
+from raybench.engines.base import DemandReport, ReplicaClosed, ReplicaHandle
 
 
 class EngineUnavailableError(Exception):
@@ -19,6 +19,8 @@ class ReplicaPicker:
         self._client = client
         self._engine = engine
         self._open: set[str] = set()
+        self._assignments = 0
+        """How often replicas were named."""
         self._waiting = 0
         self._outstanding: Counter[str] = Counter()
         self._refusal = ""
@@ -32,24 +34,21 @@ class ReplicaPicker:
     def set_replicas(self, replicas: Mapping[str, ReplicaHandle]) -> None:
         """Choose among these replicas from now on."""
         self._open = {*replicas}
-        if replicas:
-            self._refusal = ""
+        self._assignments += 1
+        self._refusal = ""
         self._notify()
 
     def refuse(self, reason: str) -> None:
-        """Refuse what waits, and what comes until there are replicas again."""
+        """Refuse what waits, and what comes until `set_replicas` is called."""
         self._refusal = reason
         self._notify()
-
-    def note_closed(self, replica: str) -> None:
-        """Choose a replica no longer that takes no requests, until it is named again."""
-        self._open.discard(replica)
 
     @asynccontextmanager
     async def pick(self) -> AsyncIterator[str]:
         """Yield the replica with the fewest requests of this process; wait until there is one.
 
-        Raises EngineUnavailableError where there will be none.
+        A replica that raises ReplicaClosed is chosen no longer until it is named again. Raises
+        EngineUnavailableError where there will be none.
         """
         self._waiting += 1
         try:
@@ -61,8 +60,13 @@ class ReplicaPicker:
             raise EngineUnavailableError(self._refusal)
         replica = min(sorted(self._open), key=self._outstanding.__getitem__)
         self._outstanding[replica] += 1
+        assignments = self._assignments
         try:
             yield replica
+        except ReplicaClosed:
+            if assignments == self._assignments:  # else it may be open again
+                self._open.discard(replica)
+            raise
         finally:
             self._outstanding[replica] -= 1
 

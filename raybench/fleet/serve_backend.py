@@ -71,6 +71,8 @@ class ServeBackend:
         self._is_stopped = False
         self._engines: dict[str, str] = {}
         """The engine of each replica that is there, or may be."""
+        self._deployments: dict[str, object] = {}
+        """What stands for the deployment of each replica, until it is unloaded."""
         self._handles: dict[str, Any] = {}
         self._lent: dict[str, tuple[str, ...]] = {}
         """Devices that were given back to Ray, which gives them to a replica on several nodes."""
@@ -82,21 +84,32 @@ class ServeBackend:
         spec = self._hosting.specs[engine]
         if not has_process:
             self._engines[replica] = engine
+            deployment = self._deployments[replica] = object()
             place = self._place(engine, devices)
             if place.bundles:
                 self._lent[replica] = tuple(devices)
                 await asyncio.to_thread(self._reservations.release, devices)
             try:
-                await asyncio.to_thread(self._deploy, replica, spec, place)
+                await asyncio.to_thread(self._deploy, replica, spec, place, deployment)
             except RunFailed as error:  # the settings or the weights are wrong
                 raise MoveFailedError(f"{_called(spec)}: {error}", "permanent") from error
         deadline_s = self._hosting.conf.start_deadline_s
         deadline = self._clock() + deadline_s
+        was_there = has_process
         while self._clock() < deadline:
             await asyncio.sleep(_POLL_S)
             state = (await asyncio.to_thread(applications)).get(replica)
             if state is not None and state.status == "RUNNING":
                 return None
+            if state is None and was_there:
+                raise MoveFailedError(
+                    Statement(
+                        "engine.application_deleted",
+                        "{engine} did not start: its application was deleted from Ray Serve",
+                        engine=_called(spec),
+                    )
+                )
+            was_there = state is not None
             # After a death it is unhealthy until it is up again, or cannot start.
             is_over = not has_process or _START_FAILED in _told(state)
             if state is not None and state.status in _FAILED and is_over:
@@ -148,6 +161,7 @@ class ServeBackend:
 
     async def unload(self, replica: str) -> None:
         """End a replica, or what is left of it."""
+        await asyncio.to_thread(self._drop_deployment, replica)
         await asyncio.to_thread(stop, [replica])
         self._engines.pop(replica, None)
         if devices := self._lent.pop(replica, None):
@@ -159,13 +173,19 @@ class ServeBackend:
         with self._deploying:  # a thread may be at it, whose task was just cancelled
             stop([*self._engines])
 
-    def _deploy(self, replica: str, spec: EngineSpec, place: Place) -> None:
+    def _deploy(self, replica: str, spec: EngineSpec, place: Place, deployment: object) -> None:
         conf = self._hosting.conf
         config = llm_config(replace(spec, name=replica), conf, gpu=self._hosting.gpu, place=place)
         make = partial(application, config, conf.reply_deadline_s, self._controller)
         with self._deploying:
-            if not self._is_stopped:
+            # The thread of a load that was cancelled may come here after the unload.
+            if not self._is_stopped and self._deployments.get(replica) is deployment:
                 deploy(make, replica)
+
+    def _drop_deployment(self, replica: str) -> None:
+        """Have a load that was cancelled start nothing any more."""
+        with self._deploying:
+            self._deployments.pop(replica, None)
 
     def _handle(self, replica: str) -> Any:
         if replica not in self._handles:
