@@ -149,6 +149,8 @@ class EngineController:
         """When each client was heard of last."""
         self._moves: dict[str, asyncio.Task[None]] = {}
         """The load, wake, sleep or unload of each replica that is under way."""
+        self._closes: dict[str, asyncio.Task[None]] = {}
+        """The last close or opening of each replica."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._restarted: dict[str, asyncio.Future[bool]] = {}
         """Processes that started again and wait for their devices; the answer says whether to go
@@ -259,9 +261,10 @@ class EngineController:
                 case Refuse():
                     pass
                 case Reopen(replica):
-                    self._keep(self._reopen(replica))
+                    self._closes[replica] = self._keep(self._reopen(replica))
                 case Close(replica, cut_waiting):
-                    self._keep(self._close(replica, cut_waiting=cut_waiting))
+                    closing = self._close(replica, cut_waiting=cut_waiting)
+                    self._closes[replica] = self._keep(closing)
                 case Load(replica) | Wake(replica) | Sleep(replica) | Unload(replica):
                     before = self._moves.get(replica)
                     self._moves[replica] = self._keep(self._move(action, before))
@@ -335,7 +338,11 @@ class EngineController:
                     left_gib, host_gib = await self._backend.sleep(name, level)
                 return Asleep(name, left_gib, host_gib)
             case Unload():
-                if (restarted := self._restarted.pop(name, None)) is not None:
+                # A call to a process that is gone would reach the next one of this name.
+                if (close := self._closes.pop(name, None)) is not None:
+                    close.cancel()
+                restarted = self._restarted.pop(name, None)
+                if restarted is not None and not restarted.done():
                     restarted.set_result(False)
                 with contextlib.suppress(Exception):  # there may be nothing left to end
                     await self._backend.unload(name)
