@@ -67,7 +67,7 @@ class ClusterController:
         machines = await asyncio.to_thread(nodes, conf, gpu=gpu)
         conf = self._conf = leave_out(conf, machines, self._said.append)
         there = nodes_of(machines, conf, gpu=gpu)
-        needs = self._needs(gib, () if await asyncio.to_thread(may_come) else there)
+        needs = self._needs(gib, there, may_come=await asyncio.to_thread(may_come))
         kept = Reservations(f"raybench: {specs[0].name}", gpu=gpu)
         takes_all = not gpu or gpus_wanted(needs.values(), there, conf) is None
         if takes_all:
@@ -75,10 +75,11 @@ class ClusterController:
             await kept.reserve(there, conf.start_deadline_s, setting)
         else:
             there = await self._choose(kept, [*needs.values()])
-            needs = self._needs(gib, there)
-        rules = Rules(patience_s=conf.patience_s, linger_s=conf.linger_s)
-        if self._is_stopped:
+            needs = self._needs(gib, there, may_come=False)
+        if self._is_stopped:  # while it waited for GPUs
+            kept.forget(kept.devices)
             return
+        rules = Rules(patience_s=conf.patience_s, linger_s=conf.linger_s)
         loop = asyncio.get_running_loop()
         backend = ServeBackend(
             Hosting(self._specs, needs, conf, gpu), kept, handle, self._said.append
@@ -91,40 +92,50 @@ class ClusterController:
         self._watch = asyncio.create_task(_tell(engines, watch))
         self._opened.set()
 
-    def _needs(self, gib: Mapping[str, float], there: Sequence[Node]) -> dict[str, EngineNeed]:
-        """Return what the engines need; raise RunFailed if some fit on no node."""
-        found = {
-            name: needs_of(spec, self._conf, there, gpu=self._gpu, weights_gib=gib.get(name, 0.0))
-            for name, spec in self._specs.items()
-        }
-        if problems := [it for it in found.values() if isinstance(it, Problem)]:
+    def _needs(
+        self, gib: Mapping[str, float], there: Sequence[Node], *, may_come: bool
+    ) -> dict[str, EngineNeed]:
+        """Return what the engines need; raise RunFailed if some fit on no node.
+
+        may_come: other nodes may come, so that nothing is refused.
+        """
+        conf, gpu = self._conf, self._gpu
+        needs: dict[str, EngineNeed] = {}
+        problems: list[Problem] = []
+        for name, spec in self._specs.items():
+            weights_gib = gib.get(name, 0.0)
+            need = needs_of(spec, conf, there, gpu=gpu, weights_gib=weights_gib)
+            if isinstance(need, Problem) and may_come:
+                need = needs_of(spec, conf, (), gpu=gpu, weights_gib=weights_gib)
+            if isinstance(need, Problem):
+                problems.append(need)
+            else:
+                needs[name] = need
+        if problems:
             raise RunFailed(problems)
-        return {name: it for name, it in found.items() if isinstance(it, EngineNeed)}
+        return needs
 
     async def _choose(self, kept: Reservations, needs: Sequence[EngineNeed]) -> tuple[Node, ...]:
         """Have Ray choose the GPUs of all replicas; return their nodes."""
         conf = self._conf
         each = [need for need in needs for _ in range(need.replicas or 1)]
-        names = await kept.choose(each, conf.nodes, conf.start_deadline_s)
-        lacking = sum(need.devices for need in each) - len(names)
-        setting = "fleet.start_deadline_s="
+        chosen = await kept.choose(each, conf, conf.start_deadline_s)
+        count = sum(len(node.devices) for node in chosen)
+        lacking = sum(need.devices for need in each) - count
         if lacking:
+            setting = "fleet.start_deadline_s="
             problem = reservations.taken(lacking, conf.start_deadline_s, setting)
-            if not names:
+            if not chosen:
                 raise RunFailed(problem)
             self._said.append(
                 Statement(
                     "fleet.fewer_gpus",
                     "{reason}. Engines take turns on the other {count}",
                     reason=problem.text,
-                    count=len(names),
+                    count=count,
                 )
             )
-        where = {name.rpartition("/")[0] for name in names}
-        machines = await asyncio.to_thread(nodes, conf, gpu=True, only=where)
-        found = tuple(reservations.only(nodes_of(machines, conf, gpu=True), names))
-        kept.know(found)
-        return found
+        return chosen
 
     # Clients and replicas: see EngineController
 

@@ -18,6 +18,8 @@ _CPU_MAX_MODEL_LEN = 4096
 _CPU_MAX_NUM_SEQS = 64
 _STOP_S = 5.0
 """Engines leave when their work is done; at the end of it all, what is under way is cut off."""
+_STOP_LOOK_S = 0.1
+"""How often a replica that ends looks whether it has requests: by Serve's default, every 2 s."""
 # JSON without white space that nobody asked for, of which small models never make an end, and with
 # escapes in texts of bounded length: vLLM's first choice, xgrammar, lets a tab stand in them, which
 # no JSON may, and no formula.
@@ -109,6 +111,7 @@ def llm_config(
             "ray_actor_options": {"num_cpus": 0},
             **_on_nodes(conf, place),
             "graceful_shutdown_timeout_s": _STOP_S,
+            "graceful_shutdown_wait_loop_s": _STOP_LOOK_S,
         },
         **_bundles(place),
         # Weights in a bucket (s3://…) are Ray's to copy; all others are here or on the hub.

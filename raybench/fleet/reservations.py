@@ -1,21 +1,26 @@
 """GPUs that are kept from others for as long as a run has engines on them.
 
 The controller puts engines on GPUs, not Ray, which would give these GPUs to others. Placement
-groups keep them. Ray drops these with the process that made them, however that ends.
+groups keep them. Ray drops these with the driver, or with the controller of an endpoint.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Any
 from uuid import uuid4
 
-from raybench.config import labels
+from raybench.config import FleetConf, labels
 from raybench.engines.scheduler.messages import EngineNeed, Node
 from raybench.errors import Problem, RunFailed
+from raybench.fleet.cluster import nodes
+from raybench.fleet.needs import nodes_of
 
 _NODE_ID = "ray.io/node-id"
+_TRIES, _AGAIN_S = 10, 5.0
+"""How often chosen nodes are asked again what they have. Within that time Ray knows who died."""
 
 
 class Reservations:
@@ -39,6 +44,14 @@ class Reservations:
         """Return the memory of a device."""
         return self._gib[device]
 
+    def groups_of(self, devices: Iterable[str]) -> list[frozenset[str]]:
+        """Return these devices by the group that keeps them, with all others that it keeps."""
+        wanted, by_group = {*devices}, dict[object, set[str]]()
+        for device in self.devices:
+            group = self._groups.get(device)
+            by_group.setdefault(device if group is None else id(group), set()).add(device)
+        return [frozenset(together) for together in by_group.values() if together & wanted]
+
     async def reserve(self, nodes: Sequence[Node], within_s: float, setting: str = "") -> None:
         """Keep all devices of these nodes; raise RunFailed if they do not become free in time."""
         devices = {device.name: device.memory_gib for node in nodes for device in node.devices}
@@ -46,12 +59,14 @@ class Reservations:
         try:
             async with asyncio.timeout(within_s):
                 await self.take(devices)
-        except TimeoutError as error:
+        except BaseException as error:
             self.forget(devices)
-            raise RunFailed(taken(len(devices), within_s, setting)) from error
+            if isinstance(error, TimeoutError):
+                raise RunFailed(taken(len(devices), within_s, setting)) from error
+            raise
 
     async def take(self, devices: Iterable[str]) -> None:
-        """Wait until these devices are kept from others."""
+        """Wait until these devices are kept from others, but for those that are gone."""
         from ray.util.placement_group import placement_group
 
         if not self._gpu:
@@ -63,21 +78,22 @@ class Reservations:
                 bundle_label_selector=[{_NODE_ID: device.rpartition("/")[0]}],
             )
             for device in devices
+            if device in self._gib
         }
         self._groups |= new
         for group in new.values():
             await group.ready()
 
     async def choose(
-        self, needs: Sequence[EngineNeed], on: Mapping[str, str], within_s: float
-    ) -> list[str]:
+        self, needs: Sequence[EngineNeed], conf: FleetConf, within_s: float
+    ) -> tuple[Node, ...]:
         """Have Ray choose GPUs for one replica of each of these; return those it found in time.
 
         Ray knows which GPUs others use, and asks its autoscaler for those that are lacking.
         """
         from ray.util.placement_group import placement_group, remove_placement_group
 
-        selector = labels.for_ray(on)
+        selector = labels.for_ray(conf.nodes)
         groups = [
             placement_group(
                 [{"GPU": 1}] * need.devices,
@@ -88,21 +104,24 @@ class Reservations:
             for need in needs
         ]
         waiting = [asyncio.ensure_future(_ready(group)) for group in groups]
-        await asyncio.wait(waiting, timeout=within_s)
-        found: list[str] = []
-        for need, group, wait in zip(needs, groups, waiting, strict=True):
-            if not wait.done() or wait.exception():
+        kept: dict[str, Any] = {}
+        try:
+            await asyncio.wait(waiting, timeout=within_s)
+            for need, group, wait in zip(needs, groups, waiting, strict=True):
+                if wait.done():
+                    with contextlib.suppress(Exception):  # its node died
+                        await wait
+                        kept |= dict.fromkeys(await _devices_of(group, need.devices), group)
+            chosen = only(await _ask(kept, conf), kept)
+            self._gib |= {it.name: it.memory_gib for node in chosen for it in node.devices}
+            self._groups |= {name: kept[name] for name in kept if name in self._gib}
+            return chosen
+        finally:
+            useful = [*self._groups.values()]  # other threads give devices back
+            for group, wait in zip(groups, waiting, strict=True):
                 wait.cancel()
-                remove_placement_group(group)
-                continue
-            devices = await _devices_of(group, need.devices)
-            self._groups |= dict.fromkeys(devices, group)
-            found += devices
-        return found
-
-    def know(self, nodes: Sequence[Node]) -> None:
-        """Take in what memory devices have that Ray has chosen."""
-        self._gib |= {it.name: it.memory_gib for node in nodes for it in node.devices}
+                if group not in useful:
+                    remove_placement_group(group)
 
     def forget(self, devices: Iterable[str]) -> None:
         """Give devices up that are gone, or that others use.
@@ -118,19 +137,19 @@ class Reservations:
         """Give devices back to Ray, which gives them to an engine of ours."""
         from ray.util.placement_group import remove_placement_group
 
-        for device in devices:
-            if (group := self._groups.pop(device, None)) is not None:
-                remove_placement_group(group)
+        groups = [self._groups.pop(device) for device in devices if device in self._groups]
+        for group in {id(group): group for group in groups}.values():
+            remove_placement_group(group)
 
 
-def only(nodes: Sequence[Node], devices: Iterable[str]) -> list[Node]:
+def only(nodes: Sequence[Node], devices: Iterable[str]) -> tuple[Node, ...]:
     """Return the nodes with these of their devices."""
     chosen = {*devices}
     found = [
         replace(node, devices=tuple(it for it in node.devices if it.name in chosen))
         for node in nodes
     ]
-    return [node for node in found if node.devices]
+    return tuple(node for node in found if node.devices)
 
 
 def taken(devices: int, within_s: float, setting: str = "") -> Problem:
@@ -143,6 +162,17 @@ def taken(devices: int, within_s: float, setting: str = "") -> Problem:
 
 async def _ready(group: Any) -> None:
     await group.ready()
+
+
+async def _ask(devices: Iterable[str], conf: FleetConf) -> tuple[Node, ...]:
+    """Return the nodes of these devices. One that cannot be asked is asked again."""
+    where = {device.rpartition("/")[0] for device in devices}
+    for _ in range(_TRIES):
+        with contextlib.suppress(Exception):  # a node that died is asked before Ray knows
+            found = await asyncio.to_thread(nodes, conf, gpu=True, only=where)
+            return nodes_of(found, conf, gpu=True)
+        await asyncio.sleep(_AGAIN_S)
+    return nodes_of(await asyncio.to_thread(nodes, conf, gpu=True, only=where), conf, gpu=True)
 
 
 async def _devices_of(group: Any, number: int) -> list[str]:

@@ -71,8 +71,8 @@ class ServeBackend:
         self._is_stopped = False
         self._engines: dict[str, str] = {}
         """The engine of each replica that is there, or may be."""
-        self._deployments: dict[str, object] = {}
-        """What stands for the deployment of each replica, until it is unloaded."""
+        self._places: dict[str, Place] = {}
+        """Where each of them is deployed, or will be."""
         self._handles: dict[str, Any] = {}
         self._lent: dict[str, tuple[str, ...]] = {}
         """Devices that were given back to Ray, which gives them to a replica on several nodes."""
@@ -84,13 +84,12 @@ class ServeBackend:
         spec = self._hosting.specs[engine]
         if not has_process:
             self._engines[replica] = engine
-            deployment = self._deployments[replica] = object()
-            place = self._place(engine, devices)
+            place = self._places[replica] = self._place(engine, devices)
             if place.bundles:
                 self._lent[replica] = tuple(devices)
                 await asyncio.to_thread(self._reservations.release, devices)
             try:
-                await asyncio.to_thread(self._deploy, replica, spec, place, deployment)
+                await asyncio.to_thread(self._deploy, replica, spec, place)
             except RunFailed as error:  # the settings or the weights are wrong
                 raise MoveFailedError(f"{_called(spec)}: {error}", "permanent") from error
         deadline_s = self._hosting.conf.start_deadline_s
@@ -161,8 +160,7 @@ class ServeBackend:
 
     async def unload(self, replica: str) -> None:
         """End a replica, or what is left of it."""
-        await asyncio.to_thread(self._drop_deployment, replica)
-        await asyncio.to_thread(stop, [replica])
+        await asyncio.to_thread(self._end, replica)
         self._engines.pop(replica, None)
         if devices := self._lent.pop(replica, None):
             await self._reservations.take(devices)
@@ -173,19 +171,18 @@ class ServeBackend:
         with self._deploying:  # a thread may be at it, whose task was just cancelled
             stop([*self._engines])
 
-    def _deploy(self, replica: str, spec: EngineSpec, place: Place, deployment: object) -> None:
+    def _end(self, replica: str) -> None:
+        with self._deploying:  # a thread may be at it, whose load was just cancelled
+            self._places.pop(replica, None)
+        stop([replica])
+
+    def _deploy(self, replica: str, spec: EngineSpec, place: Place) -> None:
         conf = self._hosting.conf
         config = llm_config(replace(spec, name=replica), conf, gpu=self._hosting.gpu, place=place)
         make = partial(application, config, conf.reply_deadline_s, self._controller)
         with self._deploying:
-            # The thread of a load that was cancelled may come here after the unload.
-            if not self._is_stopped and self._deployments.get(replica) is deployment:
+            if not self._is_stopped and self._places.get(replica) is place:
                 deploy(make, replica)
-
-    def _drop_deployment(self, replica: str) -> None:
-        """Have a load that was cancelled start nothing any more."""
-        with self._deploying:
-            self._deployments.pop(replica, None)
 
     def _handle(self, replica: str) -> Any:
         if replica not in self._handles:
@@ -243,9 +240,12 @@ def stop(names: Sequence[str], *, wait: bool = True) -> None:
     from ray import serve
 
     there = applications()
-    for name in names:
-        if name in there:
-            serve.delete(name, _blocking=wait)
+    ending = [name for name in names if name in there]
+    for name in ending:
+        serve.delete(name, _blocking=False)
+    if wait:
+        for name in ending:  # all at once
+            serve.delete(name)
 
 
 def explain(error: Exception) -> str:

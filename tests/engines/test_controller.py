@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from virtual_time import now
+from virtual_time import now, until
 
 from perf.rig.faults import Fault
 from perf.rig.profile import EngineProfile
@@ -153,6 +153,28 @@ async def test_what_was_on_devices_that_are_lost_is_answered_by_others() -> None
         there.controller.note(DevicesLost(frozenset({"a/0"})))
         found = await asked
     assert texts(found) == await undisturbed("one", count=400)
+
+
+async def test_a_close_that_hangs_ends_with_its_replica(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Serve keeps a call to a replica that died for the next one of the same name."""
+    closes: list[str] = []
+
+    async def hang(self: object, replica: str, *, cut_waiting: bool) -> None:
+        closes.append(f"{replica} begins")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            closes.append(f"{replica} ends")
+
+    monkeypatch.setattr("perf.rig.world._Backend.close", hang)
+    async with world("one", "two") as there:
+        asked = asyncio.create_task(answers(there, 20))
+        await until(lambda: bool(closes))
+        there.controller.note(DevicesLost(frozenset({"a/0"}), awaited=True))
+        await until(lambda: len(closes) == 2)
+        assert closes == ["one-r0 begins", "one-r0 ends"]
+        asked.cancel()
+        await asyncio.gather(asked, return_exceptions=True)
 
 
 async def test_an_engine_that_cannot_be_loaded_fails_alone() -> None:

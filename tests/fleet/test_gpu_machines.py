@@ -18,6 +18,7 @@ from statements import code, values
 from raybench.config import FleetConf, labels
 from raybench.errors import RunFailed
 from raybench.fleet import cluster, devices
+from raybench.fleet.devices import Machine
 from raybench.fleet.gpus import (
     cuda_of_torch,
     engine_defaults,
@@ -26,7 +27,6 @@ from raybench.fleet.gpus import (
     nvcc,
     start_problems,
 )
-from raybench.fleet.devices import Machine
 
 SAMPLER = "VLLM_USE_FLASHINFER_SAMPLER"
 ATTENTION = "roster.models[].options.attention_backend"

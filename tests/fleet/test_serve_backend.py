@@ -46,7 +46,7 @@ class KnownDevices(Reservations):
 
     def __init__(self) -> None:
         super().__init__("test", gpu=False)
-        self.know(NODES)
+        self._gib = {device.name: device.memory_gib for node in NODES for device in node.devices}
         self.reserved = {*GPUS}
 
     async def take(self, devices: Iterable[str]) -> None:
