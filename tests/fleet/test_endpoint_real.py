@@ -344,7 +344,7 @@ def test_models_take_turns_behind_it_until_ctrl_c(
         assert texts["pirate"] != texts["plain"]
         assert prompts["pirate"] != prompts["plain"]
 
-        # Who goes away in the middle gives back the lease: else nobody else's turn would come.
+        # A client that goes away in the middle wants nothing any more: others get their turn.
         leave_in_the_middle(there, "pirate")
 
         check_thoughts_are_apart(there, "thinker")

@@ -13,7 +13,6 @@ from raybench.config import Config
 from raybench.experiments import load
 from raybench.experiments.parts.placing import ignored, placed, replicas
 from raybench.fleet import devices
-from raybench.fleet import replicas as fleet_replicas
 from raybench.types import ModelSpec, Plan
 
 FAR = ("fleet.address=127.0.0.1:1", "fleet.work_nodes={far: yes}")
@@ -101,20 +100,11 @@ def test_the_plan_names_engines_with_several_replicas(monkeypatch: pytest.Monkey
         ("plan.replicas", "a, b", 2),
         ("plan.fewer_replicas", "j", 1),
     ]
-    assert told(8, "fleet.replicas=2", "fleet.slots=1") == [
-        ("plan.fewer_replicas", "a, b", 1),
-        ("plan.fewer_replicas", "j", 1),
-    ]
-    monkeypatch.setattr(fleet_replicas, "memory_gib", lambda: 100.0)
-    assert told(8, "fleet.replicas=2", "fleet.device=cpu") == told(8, "fleet.replicas=2")
-    monkeypatch.setattr(fleet_replicas, "memory_gib", lambda: 1.0)
-    assert [fewer for fewer, *_ in told(0, "fleet.replicas=2", "fleet.device=cpu")] == [
-        *["plan.fewer_replicas"] * 2
-    ]
-    assert told(8, "fleet.replicas=auto", FAR[0]) == [
-        ("plan.replicas_auto", "a, b", "unknown"),
-        ("plan.replicas_auto", "j", "unknown"),
-    ]
+    assert told(8, "fleet.replicas=2", "fleet.slots=1") == told(8, "fleet.replicas=2")
+    # What weights of the hub take on a CPU is not known before a run.
+    assert told(0, "fleet.replicas=2", "fleet.device=cpu") == told(8, "fleet.replicas=2")
+    fewer = told(0, "fleet.replicas=2", "fleet.device=cpu", "fleet.slots=1")
+    assert [it[0] for it in fewer] == ["plan.fewer_replicas"] * 2
 
 
 def test_nothing_is_said_where_nothing_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
