@@ -95,8 +95,6 @@ class EngineStatus:
 
     states: Mapping[str, ReplicaState]
     """By replica."""
-    is_wanted: bool
-    """Clients have requests for it, or it is loaded before any has."""
     models: Mapping[str, int]
     """Requests without a reply, by the model that is asked."""
     failure: str = ""
@@ -200,7 +198,6 @@ class EngineController:
             {
                 name: EngineStatus(
                     self._scheduler.states(name),
-                    self._scheduler.is_wanted(name),
                     self._scheduler.open_requests(name),
                     self._scheduler.failures().get(name, ""),
                 )

@@ -18,7 +18,7 @@ from raybench.fleet import reservations
 from raybench.fleet.cluster import leave_out, nodes
 from raybench.fleet.engines import EngineSpec
 from raybench.fleet.hub import sizes
-from raybench.fleet.needs import gpus_wanted, needs_of, nodes_of
+from raybench.fleet.needs import gpus_wanted, needs_of, nodes_of, placement
 from raybench.fleet.node_watch import NodeWatch
 from raybench.fleet.reservations import Reservations
 from raybench.fleet.serve_backend import Hosting, ServeBackend
@@ -75,10 +75,13 @@ class ClusterController:
             await kept.reserve(there, conf.start_deadline_s, setting)
         else:
             there = await self._choose(kept, [*needs.values()])
-            needs = self._needs(gib, there, may_come=False)
+            # An engine that does not fit on these is refused by the scheduler, alone.
+            needs = self._needs(gib, there, may_come=True)
         if self._is_stopped:  # while it waited for GPUs
             kept.forget(kept.devices)
             return
+        if gpu:
+            self._said += placement(specs, needs, there, gpu=gpu).lines()
         rules = Rules(patience_s=conf.patience_s, linger_s=conf.linger_s)
         loop = asyncio.get_running_loop()
         backend = ServeBackend(

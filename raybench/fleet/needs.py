@@ -57,6 +57,8 @@ _GPU_LOAD_S, _CPU_LOAD_S = 90.0, 40.0
 _MOST_GPUS = 1024
 _ANY_GIB = 1e6
 """Memory of a GPU that all weights fit into."""
+_SHOWN = 8
+"""Of a node's id, which Ray makes of 56 digits."""
 _REQUESTS = 10**9
 """More than any run asks: each replica pays."""
 
@@ -339,7 +341,7 @@ def _describe(devices: Sequence[str], has_nodes: bool) -> str:
         ids = [name.removeprefix("gpu") for name in names if name.startswith("gpu")]
         ids.sort(key=lambda each: (len(each), each))  # 10 after 9
         where = f"GPU {', '.join(ids)}" if ids else "CPU"
-        described.append(where + f" on node {node}" * has_nodes)
+        described.append(where + f" on node {node[:_SHOWN]}" * has_nodes)
     return "; ".join(described)
 
 
@@ -364,14 +366,25 @@ def plan_placement(
             problems.append(need)
         else:
             needs[spec.name] = need
+    plan = placement(specs, needs, here, gpu=gpu)
+    return replace(plan, problems=(*problems, *plan.problems))
+
+
+def placement(
+    specs: Sequence[EngineSpec],
+    needs: Mapping[str, EngineNeed],
+    nodes: Sequence[Node],
+    *,
+    gpu: bool,
+) -> PlacementPlan:
+    """Return where the scheduler puts the engines of which the needs are known."""
     # With endless patience no engine leaves for another.
-    scheduler = EngineScheduler(
-        here, [*needs.values()], Rules(patience_s=math.inf, linger_s=math.inf)
-    )
-    if not here:
+    rules = Rules(patience_s=math.inf, linger_s=math.inf)
+    scheduler = EngineScheduler(nodes, [*needs.values()], rules)
+    if not nodes:
         scheduler.handle(DevicesLost(frozenset(), awaited=True), 0.0)
     devices, failures = _load_all(scheduler, needs), scheduler.failures()
-    placed, waiting = [], []
+    placed, waiting, problems = [], [], []
     for spec in (spec for spec in specs if spec.name in needs):
         names = dict.fromkeys(model.name.removesuffix(JUDGING) for model in spec.models)
         engine = PlannedEngine(spec.name, ", ".join(names), tuple(devices.get(spec.name, ())))

@@ -225,7 +225,7 @@ class Silent:
             raise KeyboardInterrupt
         return Status(
             {
-                name: EngineStatus({}, is_wanted=True, models={}, failure=reason)
+                name: EngineStatus({}, models={}, failure=reason)
                 for name, reason in self._failures.items()
             },
             Swaps(),

@@ -218,7 +218,7 @@ def engine(
     *states: ReplicaState, failure: str = "", models: Mapping[str, int] | None = None
 ) -> EngineStatus:
     named = {f"r{number}": state for number, state in enumerate(states)}
-    return EngineStatus(named, is_wanted=True, models=models or {}, failure=failure)
+    return EngineStatus(named, models=models or {}, failure=failure)
 
 
 def status(**engines: EngineStatus) -> Status:

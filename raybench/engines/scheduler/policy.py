@@ -148,10 +148,6 @@ class EngineScheduler:
         """Return the names of all engines."""
         return [*self._engines]
 
-    def is_wanted(self, engine: str) -> bool:
-        """Tell whether clients have requests for an engine, or it is loaded before any has."""
-        return self._engines[engine].wants
-
     def open_requests(self, engine: str) -> dict[str, int]:
         """Return the requests to an engine that have no reply, by the model that is asked."""
         models = Counter[str]()

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from raybench.config import Config, FleetConf, labels
 from raybench.fleet import group_engines, missing_keys, missing_token, name_keys
-from raybench.fleet.devices import OWN, address, elsewhere
+from raybench.fleet.devices import OWN, address, elsewhere, on_gpu
 from raybench.fleet.engines import asked_replicas
 from raybench.fleet.needs import plan_here
 from raybench.statements import Statement
@@ -23,11 +23,14 @@ def placed(config: Config, plan: Plan) -> Plan:
 
 
 def replicas(config: Config, plan: Plan) -> Iterator[str]:
-    """Yield a note on each engine that is to have several replicas, or fewer than asked for."""
+    """Yield where engines would be on GPUs of this machine, and replicas that are not just one."""
     fleet = config.fleet
     asked = {model.name: model for model in (*plan.models, *plan.referees)}
     engines = [it for it in group_engines([*asked.values()]) if it.kind == "vllm"]
     here = plan_here(engines, fleet)
+    has_places = here is not None and on_gpu(fleet) and bool(engines)
+    if here is not None and has_places:
+        yield from here.lines()
     for engine in engines:
         wanted = asked_replicas(engine, fleet)
         if here is None:
@@ -50,7 +53,7 @@ def replicas(config: Config, plan: Plan) -> Iterator[str]:
                 planned=number,
                 wanted=wanted,
             )
-        elif number > 1:
+        elif number > 1 and not has_places:
             yield Statement(
                 "plan.replicas", "{models}: {planned} replicas", models=models, planned=number
             )
