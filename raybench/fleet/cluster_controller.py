@@ -11,7 +11,7 @@ from raybench.demands import may_come
 from raybench.engines.base import DemandReport
 from raybench.engines.controller import Assignments, EngineController, Status
 from raybench.engines.scheduler import EngineScheduler
-from raybench.engines.scheduler.messages import EngineNeed, Node, Rules
+from raybench.engines.scheduler.messages import EngineNeed, MemoryBudget, Node, Rules
 from raybench.engines.scheduler.move_costs import Swaps
 from raybench.errors import Problem, RunFailed
 from raybench.fleet import reservations
@@ -24,6 +24,8 @@ from raybench.fleet.reservations import Reservations
 from raybench.fleet.serve_backend import Hosting, ServeBackend
 from raybench.statements import Statement
 
+_FREE_S = 30.0
+"""How long a run that takes all GPUs waits for those that others use."""
 _STOPPED = Statement("engine.stopped", "the engines are being stopped")
 
 
@@ -71,10 +73,10 @@ class ClusterController:
         kept = Reservations(f"raybench: {specs[0].name}", gpu=gpu)
         takes_all = not gpu or gpus_wanted(needs.values(), there, conf) is None
         if takes_all:
-            setting = "fleet.start_deadline_s="
-            await kept.reserve(there, conf.start_deadline_s, setting)
+            there = await self._take_all(kept, there)
         else:
-            there = await self._choose(kept, [*needs.values()])
+            each = [need for need in needs.values() for _ in range(need.replicas or 1)]
+            there = await self._choose(kept, each, conf.start_deadline_s)
             # An engine that does not fit on these is refused by the scheduler, alone.
             needs = self._needs(gib, there, may_come=True)
         if self._is_stopped:  # while it waited for GPUs
@@ -118,22 +120,39 @@ class ClusterController:
             raise RunFailed(problems)
         return needs
 
-    async def _choose(self, kept: Reservations, needs: Sequence[EngineNeed]) -> tuple[Node, ...]:
-        """Have Ray choose the GPUs of all replicas; return their nodes."""
+    async def _take_all(self, kept: Reservations, there: tuple[Node, ...]) -> tuple[Node, ...]:
+        """Reserve all devices, or those that are free where others use some; return their nodes."""
+        try:
+            await kept.reserve(there, _FREE_S)
+        except RunFailed:
+            # Only Ray knows which GPUs of a node these are.
+            one = EngineNeed("any", MemoryBudget(0.0))
+            return await self._choose(kept, [one for node in there for _ in node.devices], _FREE_S)
+        return there
+
+    async def _choose(
+        self, kept: Reservations, each: Sequence[EngineNeed], within_s: float
+    ) -> tuple[Node, ...]:
+        """Have Ray choose the GPUs of these replicas; return their nodes.
+
+        Those that are not free in time are done without. Where none is, one is waited for.
+        """
         conf = self._conf
-        each = [need for need in needs for _ in range(need.replicas or 1)]
-        chosen = await kept.choose(each, conf, conf.start_deadline_s)
+        chosen = await kept.choose(each, conf, within_s)
+        if not chosen and within_s < conf.start_deadline_s:
+            chosen = await kept.choose(each[:1], conf, conf.start_deadline_s)
+            within_s = conf.start_deadline_s
         count = sum(len(node.devices) for node in chosen)
         lacking = sum(need.devices for need in each) - count
         if lacking:
-            setting = "fleet.start_deadline_s="
-            problem = reservations.taken(lacking, conf.start_deadline_s, setting)
+            setting = "fleet.start_deadline_s=" if within_s == conf.start_deadline_s else ""
+            problem = reservations.taken(lacking, within_s, setting)
             if not chosen:
                 raise RunFailed(problem)
             self._said.append(
                 Statement(
                     "fleet.fewer_gpus",
-                    "{reason}. Engines take turns on the other {count}",
+                    "{reason}. The run does with the other {count}",
                     reason=problem.text,
                     count=count,
                 )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fleet.fake_placement_groups import FakeRay
 from refusals import refused
-from statements import code, the
+from statements import code, codes, the
 from virtual_time import now, until
 
 from raybench.config import FleetConf
@@ -148,18 +148,28 @@ async def test_a_run_that_needs_only_some_leaves_it_to_ray_which(there: FakeClus
 
 async def test_a_run_that_takes_all_waits_for_gpus_that_others_use(there: FakeCluster) -> None:
     there.busy = {"x/gpu0"}
-    asyncio.get_running_loop().call_later(30.0, there.free, "x/gpu0")
-    async with opened(*"abcde"):
-        assert now() >= 30.0
+    asyncio.get_running_loop().call_later(20.0, there.free, "x/gpu0")
+    began = now()
+    async with opened(*"abcde") as controller:
+        assert now() - began >= 20.0
         assert len(there.kept) == 4
+        assert "fleet.fewer_gpus" not in codes(controller.status().said)
 
 
-async def test_where_others_keep_a_gpu_a_run_that_takes_all_ends(there: FakeCluster) -> None:
+async def test_a_run_that_takes_all_does_without_gpus_that_others_keep(there: FakeCluster) -> None:
     there.busy = {"x/gpu0"}
-    with refused("resources.gpus", kind=RunFailed):
-        async with opened(*"abcde"):
-            pass
-    assert there.kept == [] == there.backends
+    began = now()
+    async with opened(*"abcde") as controller:
+        assert now() - began <= 100.0
+        assert there.kept == [["x/gpu1"], ["y/gpu0"], ["y/gpu1"]]
+        assert the("fleet.fewer_gpus", controller.status().said)["count"] == 3
+
+
+async def test_where_others_keep_all_gpus_a_run_waits_for_one(there: FakeCluster) -> None:
+    there.busy = {"x/gpu0", "x/gpu1", "y/gpu0", "y/gpu1"}
+    asyncio.get_running_loop().call_later(50.0, there.free, "y/gpu0")
+    async with opened("a", replicas="auto"):
+        assert there.kept == [["y/gpu0"]]
 
 
 async def test_on_cpus_nothing_is_kept_from_others(there: FakeCluster) -> None:
