@@ -2,13 +2,12 @@
 
     python -m perf.autobench_order [--iterations 50 100 200] [--played 10 20 40]
 
-*On one slot, simulated* (`perf/residency.py` says what is assumed, and asks the experiment's own
-course): the paper's twelve models, of which one is awake at a time. In the paper's order each step
-of each iteration asks one model after the other, and loads it; kinder ways to count are that only
-another model than before is loaded; that it only has to wake up, as if the host had room for all of
-them asleep (128 GiB for 168); and that models come and go as raybench's do, by the same policy at
-the same costs. Ours is that policy with one iteration at a time and with all of them. An engine
-answers 128 requests, or 8, as soon as one; others wait for it.
+*On one slot, simulated* (`perf/swaps.py` lists the assumptions): the paper's twelve models, of
+which one is awake at a time. In the paper's order each step of each iteration asks one model after
+the other, and loads it. Three kinder counts: only another model than before is loaded; it only has
+to wake up, as if the host had room for all of them asleep (128 GiB for 168); models are swapped by
+raybench's scheduler. raybench is that scheduler with one iteration at a time and with all of them.
+An engine answers 128 requests, or 8, as soon as one; others wait for it.
 
 *Played*: `python -m raybench +experiment=autobench`, six stand-ins that take half a second for any
 reply and are all awake, one iteration at a time and all at once. Whole commands; the time of one
@@ -25,12 +24,11 @@ from pathlib import Path
 
 from perf import arguments
 from perf.measured import Took, in_turn, say, took
-from perf.residency import HOST_GIB, PAPER, ours, peers, played
-from perf.residency_peers import alone
-from perf.residency_simulation import LEAVE_S, LEVEL_1_S, LOAD_S
 from perf.results import Found, Table, growth, growth_of, spread
+from perf.swaps import PAPER, new_scheduler, peers, play, rules_of
+from perf.swaps_peers import play_in_order
+from perf.swaps_simulation import LEAVE_S, LEVEL_1_S, LOAD_S
 from raybench.autobench.settings import Settings
-from raybench.fleet.turns import Rules
 
 _BATCHES = (128, 8)
 """How many requests an engine answers at once, each as soon as if it were alone; others wait. No
@@ -87,21 +85,21 @@ def main() -> None:
 
 
 def simulations(iterations: int, batch: int) -> Iterator[tuple[str, tuple[int, float]]]:
-    """Yield ways to play so many iterations, with the swaps and seconds that they take."""
-    paper = alone(Settings(tuple(PAPER)), iterations)
-    whole = LOAD_S + LEAVE_S
-    yield "the paper, loading at every step", (paper.asks, paper.seconds + paper.asks * whole)
+    """Yield ways to play this number of iterations, with the swaps and seconds that they take."""
+    paper = play_in_order(Settings(tuple(PAPER)), iterations)
+    asks, whole = len(paper.requests), LOAD_S + LEAVE_S
+    yield "the paper, loading at every step", (asks, paper.seconds + asks * whole)
     changes = paper.changes
     yield "the paper, loading another model", (changes, paper.seconds + changes * whole)
     woken = paper.seconds + changes * (LEVEL_1_S + LEAVE_S)
     yield "the paper, waking another model", (changes, woken)
     side_by_side = peers(iterations)
     for name, trace in (
-        ("the paper, swapped as ours", replace(side_by_side, begin=paper.work)),
+        ("the paper, swapped by raybench", replace(side_by_side, begin=paper.work)),
         (f"raybench, {_ONE}", peers(iterations, 1)),
         (f"raybench, {_ALL}", side_by_side),
     ):
-        outcome = played(trace, ours(trace, Rules(host_gib=HOST_GIB)), batch)
+        outcome = play(trace, new_scheduler(trace, rules_of()), batch)
         yield name, (outcome.swaps, outcome.seconds)
 
 

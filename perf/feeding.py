@@ -5,12 +5,9 @@
     python -m perf.feeding a --scale 0.1       with a tenth of the questions
 
 Real: `raybench.engines.scheduler`, which decides what is loaded where. Simulated: everything that
-it decides about. `SimulatedFeeder` stands for `raybench.engines.feeder.EngineFeeder`, with its
-bound of requests at a replica and its reports once a second and at 0; `SimulatedReplica` for an
-engine, with its speed, its batch, its drain; `World` for the controller and the nodes, with the
-time that moves take, and for the way of a report to the scheduler, which takes up to a second. To
-put the real feeder in front, replace `SimulatedFeeder`: `World` gives it replicas, and takes its
-reports. Case `b`, one engine with replies of unequal length, comes with the real feeder.
+it decides about (`perf/simulated_engines.py`), with a report that takes up to a second to the
+scheduler. `perf/feeding_lengths.py` has the real feeder, with one engine and replies of unequal
+length.
 
 Cases, with a load of 90 s:
 
@@ -34,41 +31,22 @@ import gc
 import random
 import statistics
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from heapq import heappop, heappush
-from itertools import count
 
 from perf.arguments import seconds
-from raybench.engines.base import DemandReport
-from raybench.engines.scheduler import EngineScheduler
-from raybench.engines.scheduler.messages import (
-    Action,
-    Asleep,
-    Close,
-    Device,
-    Drained,
-    EngineNeed,
-    Event,
-    Load,
-    Loaded,
-    MemoryBudget,
-    Node,
-    Refuse,
-    Reopen,
-    Reported,
-    Rules,
-    Sleep,
-    Tick,
-    Unload,
-    Unloaded,
-    Wake,
-    Woken,
+from perf.simulated_engines import (
+    REPORT_S,
+    Delays,
+    SimulatedFeeder,
+    SimulatedReplica,
+    Simulation,
 )
+from raybench.engines.scheduler import EngineScheduler
+from raybench.engines.scheduler.messages import Device, EngineNeed, MemoryBudget, Node, Rules
 
-LOAD_S, WAKE_S, LEAVE_S, REPORT_S = 90.0, {1: 8.0, 2: 40.0}, 4.0, 1.0
+LOAD_S, WAKE_S, LEAVE_S = 90.0, {1: 8.0, 2: 40.0}, 4.0
 AT_ONCE = 256
 """Requests in a full batch; a feeder lets twice as many be at a replica."""
 GROUP = 16
@@ -152,95 +130,6 @@ def mixed(models: int = MODELS, seed: int = 1) -> dict[str, float]:
     return {f"m{number:02}": 10.0 * 2 ** draw.uniform(-2.5, 2.5) for number in range(models)}
 
 
-@dataclass(eq=False)
-class SimulatedReplica:
-    """An engine that works on groups of requests."""
-
-    name: str
-    engine: str
-    speed: float
-    is_open: bool = False
-    since: float = 0.0
-    waiting: int = 0
-    running: int = 0
-
-    @property
-    def load(self) -> int:
-        """Return the requests that are with it."""
-        return self.waiting + self.running
-
-    def begin(self, draw: random.Random) -> list[tuple[float, int]]:
-        """Begin what fits into the batch; return seconds and sizes of the groups."""
-        groups = []
-        while self.waiting and self.running < AT_ONCE:
-            group = min(GROUP, self.waiting, AT_ONCE - self.running)
-            self.waiting -= group
-            self.running += group
-            groups.append(group)
-        each = AT_ONCE / self.speed * step_s(self.running) / step_s(AT_ONCE)
-        return [(each * draw.uniform(0.5, 1.5), group) for group in groups]
-
-
-@dataclass(eq=False)
-class SimulatedFeeder:
-    """The queue of one engine in the one client process."""
-
-    engine: str
-    queue: int
-    """Requests that can be sent."""
-    later: int = 0
-    """Requests that follow when other engines have answered."""
-    outstanding: int = 0
-    arrives_at: float = 0.0
-    """When its last report is there."""
-    served_at: float = 0.0
-    _replicas: list[SimulatedReplica] = field(default_factory=list)
-    _released: int = 0
-    _reported: tuple[bool, bool] = (False, False)
-
-    @property
-    def waits(self) -> bool:
-        """Tell whether its requests have no replica."""
-        return self.queue > 0 and not self.outstanding
-
-    def set_replicas(self, replicas: list[SimulatedReplica]) -> None:
-        """Take the replicas to send to from now on."""
-        self._replicas = replicas
-
-    def send(self) -> Iterator[SimulatedReplica]:
-        """Send what the replicas take; yield those that got requests."""
-        for replica in self._replicas:
-            free = 2 * AT_ONCE - replica.load
-            if replica.is_open and self.queue and free >= GROUP:
-                sent = min(free, self.queue)
-                self.queue -= sent
-                self.outstanding += sent
-                replica.waiting += sent
-                yield replica
-
-    def take_back(self, requests: int) -> None:
-        """Take requests that a replica hands back."""
-        self.outstanding -= requests
-        self.queue += requests
-
-    def release(self, requests: int) -> int:
-        """Make requests ready, up to a number in all; return how many that adds."""
-        added = requests - self._released
-        self._released, self.queue, self.later = requests, self.queue + added, self.later - added
-        return added
-
-    def report(self) -> DemandReport:
-        """Return what the engine is wanted for."""
-        ready = min(self.queue, 2 * AT_ONCE)
-        self._reported = ready > 0, self.outstanding > 0
-        remaining = self.queue - ready + self.later
-        return DemandReport("driver", self.engine, ready, self.outstanding, remaining)
-
-    def crossed(self) -> bool:
-        """Tell whether ready or outstanding requests began or ended since the last report."""
-        return self._reported != (self.queue > 0, self.outstanding > 0)
-
-
 @dataclass
 class Outcome:
     """What came of a case."""
@@ -254,31 +143,22 @@ class Outcome:
     """Mean share of a batch that runs in open replicas."""
     longest_wait: float = 0.0
     """Of requests for their first replica."""
-    calls: dict[str, list[float]] = field(default_factory=dict)
-    """Processor seconds of the scheduler's calls, by event."""
 
 
-class World:
-    """The controller, its nodes and its clients, in simulated time."""
+class World(Simulation):
+    """A case: its engines at their speeds, and the one client that has all questions."""
 
     def __init__(self, case: Case, seed: int = 0) -> None:
-        self.case = case
-        self.scheduler = EngineScheduler(
-            case.nodes(), case.needs(), Rules(patience_s=case.patience_s)
-        )
-        self.feeders = {
-            name: SimulatedFeeder(name, 0, case.questions)
+        scheduler = EngineScheduler(case.nodes(), case.needs(), Rules(patience_s=case.patience_s))
+        feeders = [
+            SimulatedFeeder(name, 2 * AT_ONCE, GROUP, later=case.questions)
             if number < case.referees
-            else SimulatedFeeder(name, case.questions)
+            else SimulatedFeeder(name, 2 * AT_ONCE, GROUP, case.questions)
             for number, name in enumerate(case.speeds)
-        }
-        self.replicas: dict[str, SimulatedReplica] = {}
+        ]
+        super().__init__(scheduler, feeders, Delays(LOAD_S, WAKE_S, LEAVE_S, case.delay_s), seed)
+        self.case = case
         self.outcome = Outcome()
-        self.now = 0.0
-        self._draw = random.Random(seed)
-        self._heap: list[tuple[float, int, Callable[[], None]]] = []
-        self._numbers = count()
-        self._tick: float | None = None
         self._left = dict.fromkeys(case.speeds, case.questions)
         self._work = case.work
         self._whole = sum(self._work.values())
@@ -288,130 +168,52 @@ class World:
     def run(self) -> Outcome:
         """Answer all questions."""
         for feeder in self.feeders.values():
-            self._after(self._draw.uniform(0, REPORT_S), partial(self._report_again, feeder))
+            self.after(self._draw.uniform(0, REPORT_S), partial(self._report_again, feeder))
         while any(self._left.values()):
-            self.now, _, act = heappop(self._heap)
-            act()
+            self.step()
         self.outcome.seconds = self.now
         self.outcome.loads = self.scheduler.costs.loads
         self.outcome.wakes = self.scheduler.costs.wakes
         for replica in self.replicas.values():
-            self._close(replica)
+            self.close(replica)
         self.outcome.batch = self._batch_s / AT_ONCE / self._open_s
         return self.outcome
 
-    def _after(self, delay: float, act: Callable[[], None]) -> None:
-        heappush(self._heap, (self.now + delay, next(self._numbers), act))
-
-    # The controller
-
-    def _tell(self, event: Event) -> None:
-        """Let the scheduler decide, and do what it orders."""
-        begun = time.thread_time()
-        actions = self.scheduler.handle(event, self.now)
-        took = time.thread_time() - begun
-        self.outcome.calls.setdefault(type(event).__name__, []).append(took)
-        for action in actions:
-            self._act(action)
-        tick = self.scheduler.next_tick()
-        if tick is not None and tick != self._tick:
-            self._after(max(0.0, tick - self.now), partial(self._look, tick))
-        self._tick = tick
-
-    def _look(self, tick: float) -> None:
-        if tick == self._tick:  # else it was put off since
-            self._tell(Tick())
-
-    def _act(self, action: Action) -> None:
-        match action:
-            case Load(name, engine):
-                replica = SimulatedReplica(name, engine, self.case.speeds[engine])
-                self.replicas[name] = replica
-                self._after(LOAD_S, partial(self._open, replica, Loaded(name)))
-            case Wake(name, level):
-                opened = partial(self._open, self.replicas[name], Woken(name))
-                self._after(WAKE_S[level], opened)
-            case Close(name, cut_waiting):
-                replica = self.replicas[name]
-                self._close(replica)
-                if cut_waiting:
-                    self._hand_back(replica)
-                if not replica.load:
-                    self._after(0.0, partial(self._tell, Drained(name)))
-            case Reopen(name):
-                self._open(self.replicas[name], None)
-            case Sleep(name) | Unload(name):
-                if self.replicas[name].load:
-                    raise RuntimeError(f"{action} while requests are with it")
-                done = Asleep(name) if isinstance(action, Sleep) else Unloaded(name)
-                self._after(LEAVE_S, partial(self._tell, done))
-            case Refuse(engine, reason):
-                raise RuntimeError(f"{engine}: {reason}")
-
-    def _open(self, replica: SimulatedReplica, event: Event | None) -> None:
-        replica.is_open, replica.since = True, self.now
-        if event is not None:
-            self._tell(event)
-
-    def _close(self, replica: SimulatedReplica) -> None:
+    def close(self, replica: SimulatedReplica) -> None:
+        """Let a replica take no more requests."""
         if replica.is_open:
             self._open_s += self.now - replica.since
-        replica.is_open = False
-
-    def _hand_back(self, replica: SimulatedReplica) -> None:
-        feeder = self.feeders[replica.engine]
-        feeder.take_back(replica.waiting)
-        replica.waiting = 0
-        self._feed(feeder)
-
-    # The clients
+        super().close(replica)
 
     def _report_again(self, feeder: SimulatedFeeder) -> None:
-        self._report(feeder)
+        self.report(feeder)
         if feeder.waits:
             self.outcome.longest_wait = max(self.outcome.longest_wait, self.now - feeder.served_at)
         else:
             feeder.served_at = self.now
         if self._left[feeder.engine]:
-            self._after(REPORT_S, partial(self._report_again, feeder))
+            self.after(REPORT_S, partial(self._report_again, feeder))
 
-    def _report(self, feeder: SimulatedFeeder) -> None:
-        """Send a report, which arrives up to a second later, but not before an earlier one."""
-        report = feeder.report()
-        delay = max(self._draw.uniform(0, self.case.delay_s), feeder.arrives_at - self.now)
-        feeder.arrives_at = self.now + delay
-        self._after(delay, partial(self._take_report, feeder, report))
-
-    def _take_report(self, feeder: SimulatedFeeder, report: DemandReport) -> None:
-        self._tell(Reported(report))
-        names = self.scheduler.open_replicas().get(feeder.engine, ())
-        feeder.set_replicas([self.replicas[name] for name in names])
-        self._feed(feeder)
-
-    def _feed(self, feeder: SimulatedFeeder) -> None:
-        """Let a feeder send what its replicas take; report at once if that leaves it with none."""
-        for replica in feeder.send():
-            self._begin(replica)
-        if feeder.crossed():
-            self._report(feeder)
-
-    def _begin(self, replica: SimulatedReplica) -> None:
-        for duration, group in replica.begin(self._draw):
+    def begin(self, replica: SimulatedReplica) -> None:
+        """Begin what fits into the batch, in groups that are answered together."""
+        groups = []
+        while replica.waiting and replica.running < AT_ONCE:
+            groups.append(min(GROUP, replica.waiting, AT_ONCE - replica.running))
+            replica.begin(groups[-1])
+        speed = self.case.speeds[replica.engine]
+        each = AT_ONCE / speed * step_s(replica.running) / step_s(AT_ONCE)
+        for group in groups:
+            duration = each * self._draw.uniform(0.5, 1.5)
             self._batch_s += duration * group
-            self._after(duration, partial(self._reply, replica, group))
+            self.after(duration, partial(self._reply, replica, group))
 
     def _reply(self, replica: SimulatedReplica, group: int) -> None:
-        feeder = self.feeders[replica.engine]
-        replica.running -= group
-        feeder.outstanding -= group
+        self.answer(replica, group)
         self._left[replica.engine] -= group
         self._done += self._work[replica.engine] * group / self.case.questions
         if not self.outcome.busy and self._done >= 0.95 * self._whole:
             self.outcome.busy = self._done / (self.case.gpus * self.now)
-        self._begin(replica)
-        self._feed(feeder)
-        if not replica.load and not replica.is_open:
-            self._tell(Drained(replica.name))
+        self.refill(replica)
         if self.case.referees:
             self._release()
 
@@ -421,7 +223,7 @@ class World:
         answered = 1 - sum(self._left[name] for name in names) / len(names) / self.case.questions
         for feeder in list(self.feeders.values())[: self.case.referees]:
             if feeder.release(int(answered * self.case.questions)):
-                self._feed(feeder)
+                self.feed(feeder)
 
 
 def describe(case: Case, outcome: Outcome) -> str:
@@ -467,13 +269,14 @@ def run_decide(scale: float) -> bool:
         referees=10,
     )
     gc.disable()  # of everything else in this process
-    outcome = World(case).run()
+    world = World(case)
+    outcome = world.run()
     gc.enable()
-    calls = [took for event, all_ in outcome.calls.items() if event != "Reported" for took in all_]
-    slowest = max(max(all_) for all_ in outcome.calls.values())
+    calls = [took for event, all_ in world.calls.items() if event != "Reported" for took in all_]
+    slowest = max(max(all_) for all_ in world.calls.values())
     print(f"decide, 64 GPUs, 100 models. slowest {1000 * slowest:.2f} ms", end=", ")
     print(f"median {1000 * statistics.median(calls):.2f} ms; by event, slowest and median:")
-    for event, all_ in sorted(outcome.calls.items()):
+    for event, all_ in sorted(world.calls.items()):
         worst, usual = 1000 * max(all_), 1000 * statistics.median(all_)
         print(f"   {event:10} {len(all_):8,} calls {worst:6.2f} ms {usual:6.3f} ms")
     print(f"   {describe(case, outcome)}", flush=True)

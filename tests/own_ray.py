@@ -38,7 +38,7 @@ PATIENCE_S = 60
 
 class Deployed:
     def __init__(self) -> None:
-        replica_inside()  # as engines, keepers and the endpoint do
+        replica_inside()  # as engines and the endpoint do
 
 class Doubled:
     def __call__(self, block):

@@ -17,6 +17,7 @@ from perf.rig.request_engine import RequestEngine
 from perf.rig.weights import devices_wanted, profile_of
 from raybench.engines.base import ReplicaEvent
 from raybench.engines.replica_server import ReplicaServer
+from raybench.fleet.deployment import name_of, wait_for_devices
 from raybench.fleet.reasons import SILENT_DEATH
 from raybench.types import Completion, Request
 
@@ -27,12 +28,13 @@ class VirtualReplica:
     """One engine of the rig, with the methods that raybench calls."""
 
     async def __init__(  # type: ignore[misc]  # as Ray's
-        self, config: Mapping[str, Any], reply_deadline_s: float
+        self, config: Mapping[str, Any], reply_deadline_s: float, controller: Any
     ) -> None:
-        """Start it, by what LLMConfig is given."""
+        """Start it, by what LLMConfig is given, once the controller lets it."""
+        await wait_for_devices(config, controller)
         profile = profile_of(config)
         devices = await _devices(devices_wanted(config))
-        name = config["model_loading_config"]["model_id"]
+        name = name_of(config)
         self._engine = VirtualEngine(
             profile, node.memory(), devices, name=name, faults=node.faults()
         )
@@ -52,9 +54,16 @@ class VirtualReplica:
             async for group in groups:
                 yield group
 
-    async def drain_and_sleep(self, level: int) -> None:
-        """Go to sleep once every request that is here is answered."""
-        await self._server.drain()
+    async def drain(self, *, cut_waiting: bool) -> None:
+        """Take no more requests, and wait until those that are here are answered."""
+        await self._server.drain(cut_waiting=cut_waiting)
+
+    async def reopen(self) -> None:
+        """Take requests again after a drain."""
+        self._server.reopen()
+
+    async def put_to_sleep(self, level: int) -> None:
+        """Go to sleep after a drain."""
         await self._server.sleep(level)
 
     async def wake_and_compare(self) -> bool:

@@ -185,8 +185,11 @@ class VirtualWorld:
             for node in nodes
         }
         self.processes: dict[str, ReplicaProcess] = {}
+        self.said: list[str] = []
         self.scheduler = EngineScheduler(nodes, needs, rules, loop.time())
-        self.controller = EngineController(self.scheduler, _Backend(self), loop.time)
+        self.controller = EngineController(
+            self.scheduler, _Backend(self), self.said.append, loop.time
+        )
         self._loops: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:

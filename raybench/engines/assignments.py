@@ -7,17 +7,23 @@ from typing import Protocol
 
 from raybench.engines.base import DemandReport, ReplicaHandle
 from raybench.engines.controller import Assignments
-from raybench.engines.feeder import EngineFeeder
+from raybench.statements import Statement
 
 _LOOK_S = 0.1
 """How soon the controller learns that an engine is wanted, or no longer."""
 _REPORT_S = 1.0
 _AGAIN_S = 1.0
 """How long after a failed call the controller is called again."""
+_SILENCE_S = 60.0
+"""After a call that took longer than this, the controller may have given this client up."""
+
+
+class ControllerGoneError(Exception):
+    """The controller has died, and does not come back."""
 
 
 class ControllerHandle(Protocol):
-    """The controller as a client reaches it."""
+    """The controller as a client reaches it. Its calls raise ControllerGoneError at its end."""
 
     async def report(self, reports: Sequence[DemandReport]) -> None:
         """Say what this client wants."""
@@ -28,6 +34,22 @@ class ControllerHandle(Protocol):
         ...
 
 
+class Feeder(Protocol):
+    """What sends the requests of a process to the replicas of one engine."""
+
+    def report(self) -> DemandReport:
+        """Return what is wanted of the engine now."""
+        ...
+
+    def set_replicas(self, replicas: Mapping[str, ReplicaHandle]) -> None:
+        """Send to these replicas from now on."""
+        ...
+
+    def refuse(self, reason: str) -> None:
+        """Fail what waits, and what comes until `set_replicas` is called."""
+        ...
+
+
 class AssignmentLoop:
     """Reports for the feeders of a process, and gives them the replicas that are open."""
 
@@ -35,7 +57,7 @@ class AssignmentLoop:
         self,
         client: str,
         controller: ControllerHandle,
-        feeders: Mapping[str, EngineFeeder],
+        feeders: Mapping[str, Feeder],
         connect: Callable[[str], ReplicaHandle],
     ) -> None:
         """Serve these feeders, by engine. `connect` returns the handle of a replica."""
@@ -44,14 +66,15 @@ class AssignmentLoop:
         self._feeders = feeders
         self._connect = connect
         self._handles: dict[str, ReplicaHandle] = {}
+        """Kept while a replica is away: its name comes back."""
         self._sent: dict[str, DemandReport] = {}
-        self._open: dict[str, tuple[str, ...]] = {}
 
     async def run(self) -> None:
-        """Report and listen, until cancelled."""
-        async with asyncio.TaskGroup() as both:
-            both.create_task(self._report())
-            both.create_task(self._listen())
+        """Report and listen, until cancelled or the controller is gone."""
+        async with asyncio.TaskGroup() as group:
+            reporting = group.create_task(self._report())
+            await self._listen()
+            reporting.cancel()
 
     async def _report(self) -> None:
         looks = 0
@@ -61,7 +84,7 @@ class AssignmentLoop:
             at_once = {it for it in changed if _kind(reports[it]) != _kind(self._sent.get(it))}
             if at_once or (changed and looks >= _REPORT_S / _LOOK_S):
                 due = changed if looks >= _REPORT_S / _LOOK_S else at_once
-                with contextlib.suppress(Exception):  # a controller that is gone ends the run
+                with contextlib.suppress(Exception):  # `_listen` meets it too
                     await self._controller.report([reports[name] for name in sorted(due)])
                     self._sent |= {name: reports[name] for name in due}
                 looks = 0 if due == changed else looks
@@ -69,13 +92,21 @@ class AssignmentLoop:
             await asyncio.sleep(_LOOK_S)
 
     async def _listen(self) -> None:
-        known = -1
+        known, clock = -1, asyncio.get_running_loop().time
         while True:
+            called_at = clock()
             try:
                 found = await self._controller.assignments(self._client, known)
-            except Exception:  # a controller that is gone ends the run
+            except ControllerGoneError as error:
+                self._refuse_all(error)
+                return
+            except Exception:  # Serve starts another one, which knows nothing of this client
+                known = -1
+                self._sent.clear()
                 await asyncio.sleep(_AGAIN_S)
                 continue
+            if clock() - called_at > _SILENCE_S:
+                self._sent.clear()
             if found.version != known:
                 known = found.version
                 self._apply(found)
@@ -86,9 +117,16 @@ class AssignmentLoop:
             feeder.set_replicas({name: self._handle(name) for name in names})
             if not names and (reason := found.failures.get(engine)):
                 feeder.refuse(reason)
-        there = {name for names in found.replicas.values() for name in names}
-        for name in self._handles.keys() - there:
-            del self._handles[name]
+
+    def _refuse_all(self, error: ControllerGoneError) -> None:
+        reason = Statement(
+            "engine.controller_lost",
+            "the controller of the engines died ({reason})",
+            reason=str(error),
+        )
+        for feeder in self._feeders.values():
+            feeder.set_replicas({})
+            feeder.refuse(reason)
 
     def _handle(self, replica: str) -> ReplicaHandle:
         if replica not in self._handles:

@@ -1,7 +1,7 @@
 """What clients, replicas and the scheduler of engines say to each other."""
 
-from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from raybench.types import Completion, Request
@@ -45,6 +45,8 @@ class DemandReport:
     """Requests that are with a replica."""
     remaining: int
     """Requests that are known to come later; 0 where nobody knows."""
+    models: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """All of these by the model that is asked, for people."""
 
 
 class ReplicaClosed(Exception):  # an answer, not a fault

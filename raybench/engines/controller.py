@@ -27,6 +27,7 @@ from raybench.engines.scheduler.messages import (
     MoveFailed,
     Refuse,
     Reopen,
+    ReplicaState,
     Reported,
     Restarting,
     Sleep,
@@ -37,6 +38,8 @@ from raybench.engines.scheduler.messages import (
     Wake,
     Woken,
 )
+from raybench.engines.scheduler.move_costs import Swaps
+from raybench.statements import Statement
 
 CLIENT_SILENCE_S = 120.0
 """A client that was not heard of for so long has ended."""
@@ -87,6 +90,28 @@ class Backend(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class EngineStatus:
+    """How one engine stands."""
+
+    states: Mapping[str, ReplicaState]
+    """By replica."""
+    models: Mapping[str, int]
+    """Requests without a reply, by the model that is asked."""
+    failure: str = ""
+    """Why it is unavailable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How all engines stand."""
+
+    engines: Mapping[str, EngineStatus]
+    swaps: Swaps
+    said: Sequence[str] = ()
+    """What happened to engines and nodes that people should know, from the beginning on."""
+
+
+@dataclass(frozen=True, slots=True)
 class Assignments:
     """Where the requests of each engine go."""
 
@@ -105,11 +130,16 @@ class EngineController:
         self,
         scheduler: EngineScheduler,
         backend: Backend,
+        say: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Begin with nothing loaded. The clock returns seconds, the scheduler's among them."""
+        """Begin with nothing loaded. The clock returns seconds, the scheduler's among them.
+
+        say: is told what happened that people should know.
+        """
         self._scheduler = scheduler
         self._backend = backend
+        self._say = say
         self._clock = clock
         self._assignments = Assignments(0)
         self._changed = asyncio.Condition()
@@ -117,10 +147,14 @@ class EngineController:
         """When each client was heard of last."""
         self._moves: dict[str, asyncio.Task[None]] = {}
         """The load, wake, sleep or unload of each replica that is under way."""
+        self._calls: dict[str, set[asyncio.Task[None]]] = {}
+        """Closings and reopenings of each replica that are under way."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._restarted: dict[str, asyncio.Future[bool]] = {}
         """Processes that started again and wait for their devices; the answer says whether to go
         on."""
+        self._reopening: set[str] = set()
+        """Replicas that do not take requests again yet."""
         self._loading: set[str] = set()
         """Replicas whose first process may load at once."""
         self._tick: asyncio.TimerHandle | None = None
@@ -156,6 +190,29 @@ class EngineController:
         if self._heard.pop(client, None) is not None:
             self.note(ClientGone(client))
 
+    # People
+
+    def status(self) -> Status:
+        """Return how things stand."""
+        return Status(
+            {
+                name: EngineStatus(
+                    self._scheduler.states(name),
+                    self._scheduler.open_requests(name),
+                    self._scheduler.failures().get(name, ""),
+                )
+                for name in self._scheduler.engines()
+            },
+            self._scheduler.costs.until(self._clock()),
+        )
+
+    async def turn_away(self, reason: str) -> None:
+        """Begin no more moves, and refuse the requests that have no replica yet."""
+        await self.stop()
+        failures = dict.fromkeys(self._scheduler.engines(), reason)
+        self._assignments = Assignments(self._assignments.version + 1, {}, failures)
+        await self._notify()
+
     # Processes of replicas
 
     async def begin_load(self, replica: str) -> bool:
@@ -163,11 +220,12 @@ class EngineController:
 
         Serve starts a process again that died. Its devices may have a move then.
         """
+        if self._is_stopped:
+            return False
         if replica in self._loading:
             self._loading.discard(replica)
             return True
-        if (before := self._restarted.pop(replica, None)) is not None and not before.done():
-            before.set_result(False)
+        self._refuse_load(replica)  # it asked before, and died while it waited
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._restarted[replica] = answer
         self.note(Restarting(replica))
@@ -203,9 +261,10 @@ class EngineController:
                 case Refuse():
                     pass
                 case Reopen(replica):
-                    self._keep(self._reopen(replica))
+                    self._reopening.add(replica)
+                    self._call(replica, self._reopen(replica))
                 case Close(replica, cut_waiting):
-                    self._keep(self._close(replica, cut_waiting=cut_waiting))
+                    self._call(replica, self._close(replica, cut_waiting=cut_waiting))
                 case Load(replica) | Wake(replica) | Sleep(replica) | Unload(replica):
                     before = self._moves.get(replica)
                     self._moves[replica] = self._keep(self._move(action, before))
@@ -215,6 +274,13 @@ class EngineController:
         if (at := self._scheduler.next_tick()) is not None:
             delay = max(at - self._clock(), 0.0)
             self._tick = asyncio.get_running_loop().call_later(delay, self.note, Tick())
+
+    def _call(self, replica: str, work: Coroutine[Any, Any, None]) -> None:
+        """Begin a call to a replica, which ends with it: its name comes back."""
+        calls = self._calls.setdefault(replica, set())
+        task = self._keep(work)
+        calls.add(task)
+        task.add_done_callback(calls.discard)
 
     def _keep(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
@@ -238,6 +304,19 @@ class EngineController:
         if self._moves.get(name) is asyncio.current_task():
             del self._moves[name]
         self.note(event)
+        if isinstance(event, MoveFailed) and isinstance(action, Load):
+            self._say_failed(action.engine, event.reason)
+
+    def _say_failed(self, engine: str, reason: str) -> None:
+        """Say why a load failed whose engine is still to be had; of others, clients learn it."""
+        if engine not in self._scheduler.failures():
+            self._say(
+                Statement(
+                    "engine.load_failed",
+                    "{reason}. It is tried again, or its other replicas do its work",
+                    reason=reason,
+                )
+            )
 
     async def _carry_out(self, action: Load | Wake | Sleep | Unload) -> Event:
         name = action.replica
@@ -266,11 +345,19 @@ class EngineController:
                     left_gib, host_gib = await self._backend.sleep(name, level)
                 return Asleep(name, left_gib, host_gib)
             case Unload():
-                if (restarted := self._restarted.pop(name, None)) is not None:
-                    restarted.set_result(False)
+                self._refuse_load(name)
+                for call in self._calls.pop(name, ()):
+                    call.cancel()
                 with contextlib.suppress(Exception):  # there may be nothing left to end
                     await self._backend.unload(name)
+                self._refuse_load(name)  # Serve may have started it again meanwhile
                 return Unloaded(name)
+
+    def _refuse_load(self, replica: str) -> None:
+        """Have a process that waits for its devices end instead."""
+        restarted = self._restarted.pop(replica, None)
+        if restarted is not None and not restarted.done():
+            restarted.set_result(False)
 
     async def _close(self, replica: str, *, cut_waiting: bool) -> None:
         # A replica that dies meanwhile has no request left either.
@@ -280,12 +367,21 @@ class EngineController:
 
     async def _reopen(self, replica: str) -> None:
         # Serve starts a replica again that died: it is open then.
-        with contextlib.suppress(Exception):
-            await self._backend.reopen(replica)
+        try:
+            with contextlib.suppress(Exception):
+                await self._backend.reopen(replica)
+        finally:
+            self._reopening.discard(replica)
+        self._publish(is_new=False)
 
     def _publish(self, *, is_new: bool) -> None:
         """Tell clients where requests go, if that has changed or a client has to be refused."""
-        replicas, failures = self._scheduler.open_replicas(), self._scheduler.failures()
+        opened, failures = self._scheduler.open_replicas(), self._scheduler.failures()
+        replicas = {
+            engine: ready
+            for engine, names in opened.items()
+            if (ready := tuple(it for it in names if it not in self._reopening))
+        }
         before = self._assignments
         if is_new or replicas != before.replicas or failures != before.failures:
             self._assignments = Assignments(before.version + 1, replicas, failures)

@@ -9,8 +9,22 @@ _LACKS_MEMORY = (
     "CUDA out of memory",
     "OutOfMemoryError",
 )
+_PERMANENT = (
+    "Repository Not Found",
+    "gated repo",
+    "is not a valid model identifier",
+    "does not recognize this architecture",
+    "are not supported for now",  # vllm/model_executor/models/registry.py
+    "Cannot find any model weights",
+    "instantiate the backend tokenizer",
+    "Error while deserializing header",
+    "than the derived max_model_len",
+    "trust_remote_code",
+)
 
 
 def failure_kind(reason: str) -> FailureKind:
-    """Return `memory` where a device has too little, which its neighbours may give back."""
-    return "memory" if any(text in reason for text in _LACKS_MEMORY) else "other"
+    """Return what may help: `memory` of a neighbour, another try (`other`), or nothing."""
+    if any(text in reason for text in _LACKS_MEMORY):
+        return "memory"
+    return "permanent" if any(text in reason for text in _PERMANENT) else "other"

@@ -8,6 +8,7 @@ client, and few enough that the last requests do not wait behind one replica.
 
 import asyncio
 import math
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -39,10 +40,6 @@ def _last_line(error: Exception) -> str:
     return lines[-1] if lines else type(error).__name__
 
 
-def _ignore(has_demand: bool) -> None:
-    """Do nothing: nobody wants to know."""
-
-
 @dataclass(frozen=True, slots=True)
 class FeederConf:
     """What a feeder takes from the settings."""
@@ -55,9 +52,6 @@ class FeederConf:
     """fleet.start_deadline_s: how long the only replica of an engine may take to start again."""
     explain: Callable[[Exception], str] = _last_line
     """Says in one line why a call broke."""
-    on_demand: Callable[[bool], None] = _ignore
-    """Called with True when there are requests to send or to wait for, with False after the last.
-    A stream whose caller fetches nothing has none."""
 
 
 class EngineFeeder:
@@ -75,7 +69,7 @@ class EngineFeeder:
         """Those that are sent requests."""
         self._router = Router(())
         self._refusal: str | None = None
-        self._has_demand = False
+        self._callers: set[Caller] = set()
         self._dispatch: asyncio.Handle | None = None
         self._dispatch_at = math.inf
         self._watch: asyncio.TimerHandle | None = None
@@ -98,23 +92,21 @@ class EngineFeeder:
             for call in [call for call in replica.calls if not call.is_heard]:
                 self._drop(call)
             self._forget_if_idle(replica)
-        if replicas:
-            self._refusal = None
+        self._refusal = None
         self._update_open()
 
     def refuse(self, reason: str) -> None:
-        """Fail what waits, and what comes until there are replicas again, for this reason."""
+        """Fail what waits, and what comes until `set_replicas` is called, for this reason."""
         self._refusal = reason
         self._queue.fail(reason)
-        self._note_demand()
 
-    async def complete(self, request: Request) -> Completion:
-        """Return the completion of one request."""
+    async def complete(self, request: Request, model: str = "") -> Completion:
+        """Return the completion of one request, asked of one of the engine's models."""
         if self._refusal is not None:
             return Completion.failed(self._refusal)
-        caller = Caller((request,))
+        caller = Caller((request,), model)
+        self._callers.add(caller)
         self._queue.add(caller.pull(self._clock()))
-        self._note_demand()
         self._dispatch_soon()
         try:
             while (placed := caller.fetch()) is None:
@@ -123,26 +115,25 @@ class EngineFeeder:
         finally:
             self._withdraw(caller)
 
-    async def stream(self, requests: Iterable[Request]) -> AsyncGenerator[Placed]:
+    async def stream(self, requests: Iterable[Request], model: str = "") -> AsyncGenerator[Placed]:
         """Yield each completion with the position of its request, as they finish.
 
         Each request is pulled from `requests` when a replica has room for it, and one is pulled
         ahead. While the caller does not fetch what has finished, no more are pulled. Closing the
         generator withdraws the rest.
         """
-        caller = Caller(requests)
+        caller = Caller(requests, model)
+        self._callers.add(caller)
         if (refusal := self._refusal) is not None:
             caller.refusal = refusal
         else:
             self._queue.add_stream(caller)
-            self._note_demand()
             self._dispatch_soon()
         try:
             while True:
                 was_blocked = caller.is_blocked
                 if (placed := caller.fetch()) is not None:
                     if was_blocked:
-                        self._note_demand()
                         self._dispatch_soon()
                     yield placed
                 elif caller.error is not None:
@@ -163,19 +154,16 @@ class EngineFeeder:
         """
         ready, remaining = self._queue.count()
         outstanding = sum(replica.outstanding for replica in self._replicas.values())
-        return DemandReport(self._conf.client, self._engine, ready, outstanding, remaining)
+        models = Counter[str]()
+        for caller in self._callers:
+            models[caller.model] += caller.open_requests()
+        return DemandReport(
+            self._conf.client, self._engine, ready, outstanding, remaining, dict(+models)
+        )
 
     def _withdraw(self, caller: Caller) -> None:
+        self._callers.discard(caller)
         self._queue.withdraw(caller)
-        self._note_demand()
-
-    def _note_demand(self) -> None:
-        has_demand = self._queue.has_ready() or any(
-            replica.outstanding for replica in self._replicas.values()
-        )
-        if has_demand != self._has_demand:
-            self._has_demand = has_demand
-            self._conf.on_demand(has_demand)
 
     def _update_open(self) -> None:
         opened = [replica for replica in self._replicas.values() if replica.is_open]
@@ -314,7 +302,6 @@ class EngineFeeder:
         else:
             self._retry(call, unanswered, broken)
         self._forget_if_idle(call.replica)
-        self._note_demand()
         self._dispatch_soon()
 
     def _retry(self, call: ReplicaCall, requests: list[QueuedRequest], broken: Exception) -> None:

@@ -7,8 +7,8 @@ of GPUs a virtual one.
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
@@ -110,7 +110,9 @@ class ReplicaServer:
         self._clock = clock
         self._waiting: deque[_Item] = deque()
         self._running = 0
-        """Requests that the engine has."""
+        """Requests that the engine has from this server."""
+        self._visits = 0
+        """Requests that it has past this server."""
         self._calls: set[_Call] = set()
         self._is_closed = False
         self._asleep_at: int | None = None
@@ -130,8 +132,9 @@ class ReplicaServer:
     def heartbeat(self) -> Heartbeat:
         """Return how it is doing."""
         most = self._engine.max_num_seqs
-        running = min(self._running, most)
-        return Heartbeat(running, self._running - running + len(self._waiting), most)
+        there = self._running + self._visits
+        running = min(there, most)
+        return Heartbeat(running, there - running + len(self._waiting), most)
 
     async def stream(self, requests: Sequence[Request]) -> AsyncGenerator[ReplicaEvent]:
         """Answer these requests, each reply as soon as it is there.
@@ -147,10 +150,7 @@ class ReplicaServer:
         self, requests: Sequence[Request]
     ) -> AsyncGenerator[Sequence[ReplicaEvent]]:
         """Answer like `stream`, events that are there at once together: for Serve, one message."""
-        if self._failure:
-            raise RuntimeError(self._failure)
-        if self._is_closed:
-            raise ReplicaClosed
+        self._require_open()
         call = _Call(len(requests))
         self._calls.add(call)
         now = self._clock()
@@ -158,9 +158,7 @@ class ReplicaServer:
             _Item(call, place, request, now) for place, request in enumerate(requests)
         )
         self._start_waiting()
-        if self._tick is None:
-            self._ticked_at = now
-            self._tick = asyncio.get_running_loop().call_later(self._tick_s, self._look)
+        self._begin_looking(now)
         call.events.append(self.heartbeat())
         try:
             while True:
@@ -175,6 +173,31 @@ class ReplicaServer:
                     await call.wait()
         finally:
             self._abandon(call)
+
+    @contextmanager
+    def visit(self) -> Iterator[None]:
+        """Count a request that the engine is given past this server.
+
+        Raises ReplicaClosed if no requests are taken.
+        """
+        self._require_open()
+        now = self._clock()
+        if not (self._running or self._visits):
+            self._watched_since = now
+        self._visits += 1
+        self._note_idle()
+        self._begin_looking(now)
+        try:
+            yield
+        finally:
+            self._visits -= 1
+            self._note_idle()
+
+    def _require_open(self) -> None:
+        if self._failure:
+            raise RuntimeError(self._failure)
+        if self._is_closed:
+            raise ReplicaClosed
 
     async def drain(self, *, cut_waiting: bool = False) -> None:
         """Take no more requests, and wait until those that are here are answered.
@@ -233,7 +256,7 @@ class ReplicaServer:
         most = self._engine.max_num_seqs
         while self._waiting and self._running < most + most // _AHEAD:
             item = self._waiting.popleft()
-            if not self._running:
+            if not (self._running or self._visits):
                 self._watched_since = self._clock()
             self._running += 1
             task = asyncio.get_running_loop().create_task(self._answer(item))
@@ -248,7 +271,7 @@ class ReplicaServer:
         self._start_waiting()
 
     def _note_idle(self) -> None:
-        if self._running or self._waiting:
+        if self._running or self._waiting or self._visits:
             self._idle.clear()
         else:
             self._idle.set()
@@ -279,17 +302,22 @@ class ReplicaServer:
         self._waiting = deque(item for item in self._waiting if item.call is not call)
         self._start_waiting()
 
+    def _begin_looking(self, now: float) -> None:
+        if self._tick is None:
+            self._ticked_at = now
+            self._tick = asyncio.get_running_loop().call_later(self._tick_s, self._look)
+
     def _look(self) -> None:
         """Send heartbeats, and end the replica where its engine is silent."""
         self._tick = None
-        if not self._calls:
+        if not (self._calls or self._visits):
             return
         now = self._clock()
         if now - self._ticked_at > 2 * self._tick_s:
             self._watched_since = now  # this process did not run: nor did its engine
         self._ticked_at = now
         silent_s = now - max(self._watched_since, self._engine.last_progress)
-        if self._running and silent_s >= self._reply_deadline_s:
+        if (self._running or self._visits) and silent_s >= self._reply_deadline_s:
             self._fail(
                 Statement(
                     "engine.silent",

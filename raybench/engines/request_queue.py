@@ -17,8 +17,9 @@ _NOTEWORTHY_S = 0.001
 class Caller:
     """One call of the feeder: the requests in it, and the replies that are not fetched yet."""
 
-    def __init__(self, requests: Iterable[Request]) -> None:
+    def __init__(self, requests: Iterable[Request], model: str = "") -> None:
         """Pull the first request."""
+        self.model = model
         self._requests: Iterator[Request] = iter(requests)
         self._position = -1
         self._waiter: asyncio.Future[None] | None = None
@@ -46,6 +47,10 @@ class Caller:
     def known_requests(self) -> int:
         """Return how many requests are known to be left to pull."""
         return 0 if self.next_request is None else 1 + operator.length_hint(self._requests)
+
+    def open_requests(self) -> int:
+        """Return how many requests are known that have no reply."""
+        return len(self.unanswered) + self.known_requests()
 
     def pull(self, now: float) -> "QueuedRequest":
         """Return the next request, of which there must be one."""

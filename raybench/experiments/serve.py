@@ -7,7 +7,7 @@ from typing import Any
 
 from raybench.config import Config
 from raybench.fleet import endpoint, group_engines
-from raybench.fleet.places import slots
+from raybench.fleet.needs import awake_at_once
 from raybench.tracking import console
 from raybench.tracking.plan import engine_lines
 from raybench.types import Plan
@@ -23,7 +23,7 @@ def plan(config: Config) -> Plan:
         experiment="serve",
         models=hosted,
         engines=engine_lines(engines),
-        slots=slots(engines, config.fleet),
+        slots=awake_at_once(engines, config.fleet),
         ray=True,
         units=0,
         unit="unit",

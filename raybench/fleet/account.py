@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from raybench.fleet.swaps import Swaps
+from raybench.engines.scheduler.move_costs import Swaps
 from raybench.types import Completion, Retries
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
@@ -104,7 +104,7 @@ class Account:
         self.arriving: Sequence[str] = ()
         """Models whose engine is being brought in now."""
         self.states: Mapping[str, str] = {}
-        """Where the engine of each hosted model stands, as the keeper says."""
+        """Where the engine of each hosted model stands, as its controller says."""
         self.queued: Mapping[str, int] = {}
         """Requests that wait for the turn of the model's engine, of all processes."""
         self.running: Mapping[str, int] = {}

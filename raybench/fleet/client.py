@@ -14,13 +14,13 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from raybench.config import FleetConf
+from raybench.engines.base import Placed
 from raybench.fleet.account import Account
 from raybench.fleet.chat import NO_IMAGES, shows
 from raybench.fleet.engines import EngineSpec, group_engines
 from raybench.fleet.prefixes import prefix_order
 from raybench.fleet.refusals import Refusals
 from raybench.fleet.simulated import SimulatedEngine
-from raybench.fleet.streams import Placed
 from raybench.fleet.system_role import folded, with_own
 from raybench.types import Completion, ModelSpec, Request
 
@@ -49,7 +49,7 @@ class Fleet:
         specs: Sequence[EngineSpec],
         engines: Mapping[str, Engine],
         account: Account | None = None,
-        keeper: Any = None,
+        controller: Any = None,
         up: Up | None = None,
     ) -> None:
         self._doors = {
@@ -57,7 +57,7 @@ class Fleet:
         }
         self._engines = dict(engines)
         self.account = account or Account(self._doors)
-        self.keeper = keeper
+        self.controller = controller
         """The actor that has the hosted engines; None where there are none."""
         self._up = up
 
@@ -79,7 +79,7 @@ class Fleet:
         specs = group_engines(models)
         engines = {spec.name: self._engines[spec.name] for spec in specs}
         with self.account.lent(model.name for model in models) as account:
-            yield Fleet(specs, engines, account, self.keeper, self._up)
+            yield Fleet(specs, engines, account, self.controller, self._up)
 
     def is_hosted(self, model: str) -> bool:
         """Tell whether the model's engine is ours, in another process: each call to it costs."""
@@ -133,7 +133,7 @@ async def open_fleet(
     account = Account(model.name for model in models)
     for model, reason in (refused or {}).items():
         account.stop(model, reason)
-    keeper, up, hosted = None, None, hosted_by_us(specs)
+    controller, up, hosted = None, None, hosted_by_us(specs)
     async with AsyncExitStack() as stack:
         remote = unhosted(specs, conf, say, account.failed, account.stop)
         engines = await stack.enter_async_context(remote)
@@ -141,13 +141,13 @@ async def open_fleet(
         if hosted:
             from raybench.fleet.host import host
 
-            keeper, ours, up = await stack.enter_async_context(host(hosted, conf, account, say))
+            controller, ours, up = await stack.enter_async_context(host(hosted, conf, account, say))
             engines.update(ours)
         elif ray:
             from raybench.fleet.cluster import cluster
 
             await stack.enter_async_context(cluster(conf, say))
-        fleet = Fleet(specs, engines, account, keeper, up)
+        fleet = Fleet(specs, engines, account, controller, up)
         if wait:
             await fleet.up()
         yield fleet

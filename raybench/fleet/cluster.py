@@ -16,11 +16,10 @@ from raybench.config import FleetConf, labels
 from raybench.demands import Demand, NoneComesError, come
 from raybench.errors import Problem, RunFailed
 from raybench.fleet.bystanders import without_bystanders
-from raybench.fleet.devices import GIB, OWN, build, elsewhere
+from raybench.fleet.devices import GIB, OWN, Machine, build, elsewhere
 from raybench.fleet.devices import address as address_of
 from raybench.fleet.gpus import GpuMachine, inspect_machine
 from raybench.fleet.loopback import close_token, on_loopback
-from raybench.fleet.places import Node
 from raybench.fleet.quiet import quieten
 from raybench.fleet.ray_environment import UNWATCHED, meanwhile, set_always
 from raybench.fleet.reasons import last_line
@@ -207,7 +206,7 @@ def here() -> dict[str, str]:
     return {_NODE_ID: ray.get_runtime_context().get_node_id()}
 
 
-def nodes(conf: FleetConf, *, gpu: bool, only: Collection[str] | None = None) -> list[Node]:
+def nodes(conf: FleetConf, *, gpu: bool, only: Collection[str] | None = None) -> list[Machine]:
     """Return the machines of the cluster that engines may go to, with what they have.
 
     `only`: of those with these ids.
@@ -226,7 +225,7 @@ def nodes(conf: FleetConf, *, gpu: bool, only: Collection[str] | None = None) ->
     return [_node(it, machines.get(it["NodeID"], GpuMachine({}))) for it in there]
 
 
-def _node(node: Mapping[str, Any], machine: GpuMachine) -> Node:
+def _node(node: Mapping[str, Any], machine: GpuMachine) -> Machine:
     resources = node["Resources"]
     # Ray sets a part aside for its object store, of which we use next to nothing.
     memory = sum(resources.get(kind, 0.0) for kind in ("memory", "object_store_memory"))
@@ -234,16 +233,16 @@ def _node(node: Mapping[str, Any], machine: GpuMachine) -> Node:
     sizes = dict(list(machine.memory_gib.items())[: int(resources.get("GPU", 0))])
     name = f"node {node.get('NodeName') or node['NodeID']}: "
     problems = tuple(problem.prefixed(name) for problem in machine.problems)
-    return Node(node["NodeID"], memory / GIB, sizes, problems)
+    return Machine(node["NodeID"], memory / GIB, sizes, problems)
 
 
-def left_out(nodes: Sequence[Node]) -> Iterator[Statement]:
+def left_out(nodes: Sequence[Machine]) -> Iterator[Statement]:
     """Yield why engines cannot start on some of these nodes."""
     for problem in (problem for node in nodes for problem in node.problems):
         yield Statement("fleet.node_left_out", "left out: {problem}", problem=problem.text)
 
 
-def leave_out(conf: FleetConf, nodes: Sequence[Node], say: "Say") -> FleetConf:
+def leave_out(conf: FleetConf, nodes: Sequence[Machine], say: "Say") -> FleetConf:
     """Return the settings by which Ray, too, starts no engine on nodes whose GPUs cannot be used.
 
     Says which these are, and why. Raises RunFailed if no other node has a GPU.

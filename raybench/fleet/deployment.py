@@ -39,9 +39,23 @@ class Engine:
         server.core = core
         return server
 
-    def __init__(self, config: Mapping[str, Any], reply_deadline_s: float) -> None:
+    def __init__(self, config: Mapping[str, Any], reply_deadline_s: float, controller: Any) -> None:
         """Stand for the server's own constructor, which takes the same."""
         raise NotImplementedError
+
+
+async def wait_for_devices(config: Mapping[str, Any], controller: Any) -> None:
+    """Wait until the controller lets a replica load its engine; raise where it has to end.
+
+    Ray Serve starts a replica again that died, and its devices may have a move then.
+    """
+    if not await controller.begin_load.remote(name_of(config)):
+        raise RuntimeError("the replica has lost its devices to others")
+
+
+def name_of(config: Mapping[str, Any]) -> str:
+    """Return the name of a replica, by what LLMConfig is given."""
+    return str(config["model_loading_config"]["model_id"])
 
 
 def deployed_as(name: str) -> str:
@@ -49,16 +63,18 @@ def deployed_as(name: str) -> str:
     return f"Engine:{name}"
 
 
-def application(config: Mapping[str, Any], reply_deadline_s: float) -> Any:
-    """Return the Serve application of an engine, by what `ray.serve.llm.LLMConfig` is given.
+def application(config: Mapping[str, Any], reply_deadline_s: float, controller: Any) -> Any:
+    """Return the Serve application of a replica, by what `ray.serve.llm.LLMConfig` is given.
 
-    An engine that has requests and makes no token for `reply_deadline_s` is started again.
+    An engine that has requests and makes no token for `reply_deadline_s` is started again. Before
+    each load the `controller` is asked.
     """
     import ray
     from ray import serve
 
     environment = ray.get_runtime_context().runtime_env
-    return serve.deployment(Engine, **options(config, environment)).bind(config, reply_deadline_s)
+    deployment = serve.deployment(Engine, **options(config, environment))
+    return deployment.bind(config, reply_deadline_s, controller)
 
 
 def options(config: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,7 +86,7 @@ def options(config: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[s
         "health_check_period_s": _HEALTH_CHECK_S,
         "health_check_timeout_s": _HEALTH_CHECK_S,
         **given,
-        "name": deployed_as(config["model_loading_config"]["model_id"]),
+        "name": deployed_as(name_of(config)),
         "placement_group_bundles": _bundles(config),
         "placement_group_strategy": "PACK",
         "ray_actor_options": {
@@ -82,9 +98,5 @@ def options(config: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[s
 
 
 def _bundles(config: Mapping[str, Any]) -> list[dict[str, float]]:
-    """Return what the parts of an engine ask of nodes: where nothing else is said, a GPU each."""
-    if group := config.get("placement_group_config"):
-        return list(group["bundles"])
-    arguments = config["engine_kwargs"]
-    parts = arguments.get("tensor_parallel_size", 1) * arguments.get("pipeline_parallel_size", 1)
-    return [{"GPU": 1} for _ in range(parts)]
+    """Return what the parts of an engine ask of nodes."""
+    return list(config["placement_group_config"]["bundles"])

@@ -1,7 +1,8 @@
 """What this machine computes on: its GPUs, its memory, and what the installed vLLM is built for."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -67,3 +68,16 @@ def build_problems(fleet: FleetConf) -> Iterator[Problem]:
         given=wanted,
         fix=f"use {other}, or install the other build (DEVICE={wanted} make setup)",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine of the cluster."""
+
+    id: str
+    """Ray's id of its node: several raylets of one machine share an address."""
+    memory_gib: float
+    gpus_gib: Mapping[str, float] = field(default_factory=dict)
+    """Memory of each of its GPUs, by the id that CUDA_VISIBLE_DEVICES takes."""
+    problems: tuple[Problem, ...] = ()
+    """What keeps engines from starting on its GPUs, which are then not among those above."""

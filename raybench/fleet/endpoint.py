@@ -7,7 +7,6 @@ what an experiment gets. The Ray side of it is `ingress.py`, imported only where
 import asyncio
 import contextlib
 import hashlib
-import itertools
 import json
 import os
 import re
@@ -28,9 +27,10 @@ from raybench.statements import Statement
 from raybench.types import ModelSpec
 
 if TYPE_CHECKING:
+    from raybench.engines.controller import Status
     from raybench.fleet.client import Say
 
-APP, KEEPER = "raybench", "Keeper"
+APP, CONTROLLER = "raybench", "Controller"
 _POLL_S = 0.5
 _WATCH_S = 5.0
 _TURN_AWAY_S = 5.0
@@ -142,8 +142,7 @@ class Endpoint:
     """An endpoint that is up."""
 
     base_url: str
-    keeper: Any
-
+    controller: Any
     patience_s: float
     """How long it may be silent: on a cluster, what a node that died had comes up on another."""
 
@@ -154,7 +153,7 @@ class Endpoint:
         while True:
             try:
                 async with asyncio.timeout(_WATCH_S):
-                    failures = (await self.keeper.status.remote()).failures
+                    status: Status = await self.controller.status.remote()
             except Exception as error:
                 silence = clock() - heard
                 if await _gone():
@@ -181,6 +180,7 @@ class Endpoint:
                     silent = True
                 failures = told
             else:
+                failures = {name: it.failure for name, it in status.engines.items() if it.failure}
                 if silent:
                     say(Statement("endpoint.answers", "the endpoint answers again"))
                 heard, silent = clock(), False
@@ -219,29 +219,26 @@ async def open_endpoint(
         from ray import serve
 
         from raybench.fleet.ingress import application
-        from raybench.fleet.keeper import stop
+        from raybench.fleet.serve_backend import stop
 
         address = await asyncio.to_thread(_listen, serve_conf)
         say("starting the endpoint")
         made = partial(application, hosted, conf, serve_conf.api_key_env)
         await asyncio.to_thread(deploy, made, APP, route_prefix="/")
-        keeper = serve.get_deployment_handle(KEEPER, APP, _check_exists=False)
-        names = [spec.name for spec in specs]
+        controller = serve.get_deployment_handle(CONTROLLER, APP, _check_exists=False)
         try:
             await _running(conf)
-            device = "GPU" if gpu else "CPU"
-            names = [*itertools.chain(*(await keeper.replicas.remote()).values())]
-            await up(keeper, names, say, device=device)
-            yield Endpoint(f"http://{address}/v1", keeper, conf.start_deadline_s)
+            await up(controller, specs, say, device="GPU" if gpu else "CPU")
+            yield Endpoint(f"http://{address}/v1", controller, conf.start_deadline_s)
         finally:
             say("stopping the endpoint")
             # Serve waits for requests under way: those that wait for their turn need not.
             with contextlib.suppress(Exception):
                 async with asyncio.timeout(_TURN_AWAY_S):
-                    await keeper.turn_away.remote()
+                    await controller.turn_away.remote()
             if elsewhere(conf):
                 # Somebody else's cluster: take down what is ours and nothing more.
-                await take_down(keeper, names, say)
+                await take_down(controller, specs, say)
                 with contextlib.suppress(Exception):
                     await asyncio.to_thread(stop, [APP])
 

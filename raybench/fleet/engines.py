@@ -91,34 +91,6 @@ def _replicas_of(models: Sequence[ModelSpec]) -> Replicas | None:
     return "auto" if "auto" in asked else max((it for it in asked if it != "auto"), default=None)
 
 
-def replica_counts(
-    engines: Sequence[EngineSpec], fleet: FleetConf, free_gpus: int
-) -> dict[str, int]:
-    """Return how many replicas each engine is to have, by its name.
-
-    free_gpus: GPUs that are free before any engine has started; 0 where engines run on CPUs, or
-    where nobody knows. What is left of them once each engine has one replica is dealt round robin,
-    to an engine with a number until it has that many.
-    """
-    asked = {engine.name: asked_replicas(engine, fleet) for engine in engines}
-    if not free_gpus:
-        return {name: 1 if number == "auto" else number for name, number in asked.items()}
-    counts = dict.fromkeys(asked, 1)
-    growing = [engine for engine in engines if engine.kind == "vllm"]
-    left = free_gpus - sum(map(gpus_of, growing))
-    while growing:
-        growing = [
-            engine
-            for engine in growing
-            if counts[engine.name] != asked[engine.name] and gpus_of(engine) <= left
-        ]
-        for engine in growing:
-            if gpus_of(engine) <= left:
-                counts[engine.name] += 1
-                left -= gpus_of(engine)
-    return counts
-
-
 def asked_replicas(engine: EngineSpec, fleet: FleetConf) -> Replicas:
     """Return how many replicas are asked for; engines that are not hosted have one."""
     if engine.kind != "vllm":

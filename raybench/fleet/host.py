@@ -1,170 +1,203 @@
-"""Hosting: vLLM engines in Ray Serve, one application each, for as long as the run."""
+"""Hosting: vLLM engines in Ray Serve, one application for each replica, for as long as the run."""
 
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from raybench.config import FleetConf
+from raybench.engines.assignments import AssignmentLoop, ControllerGoneError
+from raybench.engines.controller import EngineStatus, Status
+from raybench.engines.feeder import EngineFeeder, FeederConf
+from raybench.engines.scheduler.messages import ReplicaState
 from raybench.errors import Problem, RunFailed
 from raybench.fleet import embedded
 from raybench.fleet.account import Account
-from raybench.fleet.attendance import reserve
-from raybench.fleet.cluster import here, leave_out, nodes, serving
+from raybench.fleet.cluster import here, serving
+from raybench.fleet.cluster_controller import ClusterController
 from raybench.fleet.devices import elsewhere
 from raybench.fleet.engines import EngineSpec
 from raybench.fleet.hosted import HostedEngine
-from raybench.fleet.hub import sizes
-from raybench.fleet.keeper import Keeper, Status, stop
-from raybench.fleet.leases import Leases
-from raybench.fleet.places import Layout
 from raybench.fleet.reasons import last_line
-from raybench.fleet.replicas import by_engine, replicated
-from raybench.fleet.turns import State
+from raybench.fleet.serve_backend import ServeReplica, explain, stop
+from raybench.fleet.serve_calls import applications
 
 if TYPE_CHECKING:
     from raybench.fleet.client import Engine, Say, Up
 
-T = TypeVar("T")
-
 _POLL_S = 0.5
+_WATCH_S = 2.0
 _STOP_S = 120.0
-_COMING = (State.WANTED, State.ARRIVING)
-_FURTHEST_FIRST = (
-    State.AWAKE,
-    State.ARRIVING,
-    State.WANTED,
-    State.LEAVING,
-    State.ASLEEP,
-    State.COLD,
-    State.FAILED,
-)
+_COMING = (ReplicaState.PLANNED, ReplicaState.LOADING, ReplicaState.WAKING)
+_LEAVING = (
+    ReplicaState.CLOSING, ReplicaState.CLOSED, ReplicaState.GOING_TO_SLEEP,
+    ReplicaState.UNLOADING,
+)  # fmt: skip
 
 
 @contextlib.asynccontextmanager
 async def host(
     specs: Sequence[EngineSpec], conf: FleetConf, account: Account, say: "Say"
 ) -> AsyncIterator[tuple[Any, Mapping[str, "Engine"], "Up"]]:
-    """Bring the engines up and leave no process of ours behind.
+    """Bring the engines up, and leave no process behind.
 
-    Hands out their keeper, them, and what waits for those that are loaded first. They can be asked
-    at once: a request waits for its engine as it would for its turn.
+    Yields their controller, the engines, and what waits for those that are loaded first. They can
+    be asked at once: a request waits until its engine has a replica.
     """
     if any(spec.weights == embedded.NAME for spec in specs) and embedded.cached() is None:
         say("preparing the embedded model (once)")
         await asyncio.to_thread(embedded.prepare)
     async with serving(conf, say) as gpu:
-        there = nodes(conf, gpu=gpu)
-        conf = leave_out(conf, there, say)
-        replicas, plan = replicated(specs, there, conf, gpu=gpu, sizes=await sizes(specs))
-        keeper = await keep(replicas, conf, plan, gpu=gpu)
-        names = [spec.name for spec in replicas]
-
-        told: list[str] = []
-        lacking: set[str] = set()
+        controller = start_controller(specs, conf, gpu=gpu)
+        said: list[str] = []
 
         def tell(status: Status) -> None:
-            for text in status.said[len(told) :]:
-                told.append(text)
+            for text in status.said[len(said) :]:
+                said.append(text)
                 say(text)
-            for of_engine in by_engine(status.states).values():
-                failed = {*of_engine} & status.failures.keys()
-                if len(failed) < len(of_engine):
-                    for name in sorted(failed - lacking):
-                        say(f"{status.failures[name]}; its other replicas go on")
-                    lacking.update(failed)
-            _note(account, specs, status)
+            note(account, specs, status)
 
         async def first() -> None:
-            await up(keeper, names, say, device="GPU" if gpu else "CPU")
-            tell(await keeper.status.remote())
+            await up(controller, specs, say, device="GPU" if gpu else "CPU")
+            tell(await controller.status.remote())
 
         try:
-            async with connect(keeper, specs, conf, tell) as engines:
-                yield keeper, engines, first
+            await opened(controller, tell)
+            async with connect(controller, specs, conf, tell) as engines:
+                yield controller, engines, first
                 with contextlib.suppress(Exception):  # the numbers are not worth an exception
-                    tell(await keeper.status.remote())
+                    tell(await controller.status.remote())
         finally:
             say("stopping the engines")
             if elsewhere(conf):
-                # Somebody else's cluster: take down what is ours and nothing more.
-                await take_down(keeper, names, say)
+                # On a cluster of others only what this run has started is ended.
+                await take_down(controller, specs, say)
 
 
 @contextlib.asynccontextmanager
 async def connect(
-    keeper: Any, specs: Sequence[EngineSpec], conf: FleetConf, tell: Callable[[Status], None]
-) -> AsyncIterator[Mapping[str, "Engine"]]:
-    """Hand out the engines of a keeper in this process, which need not be the one that has them."""
-    leases = Leases(keeper)
-    replicas: Mapping[str, Sequence[str]] = await keeper.replicas.remote()
-    engines = {
-        spec.name: HostedEngine(spec.name, leases, conf, replicas[spec.name]) for spec in specs
-    }
-    watch = asyncio.create_task(leases.watch(tell))
-    try:
-        yield engines
-    finally:
-        watch.cancel()
-        for engine in engines.values():
-            await engine.close()
-
-
-async def keep(
+    controller: Any,
     specs: Sequence[EngineSpec],
     conf: FleetConf,
-    plan: Layout,
-    *,
-    gpu: bool,
-) -> Any:
-    """Start the keeper of these engines, which begins to load what fits."""
+    tell: Callable[[Status], None] | None = None,
+) -> AsyncIterator[Mapping[str, "Engine"]]:
+    """Yield the engines of a controller in this process.
+
+    tell: is called every 2 s with how things stand.
+    """
+    client, loop = uuid4().hex, asyncio.get_running_loop()
+    feeder_conf = FeederConf(client, conf.attempts, conf.start_deadline_s, explain)
+    feeders = {spec.name: EngineFeeder(spec.name, feeder_conf, loop.time) for spec in specs}
+    assignments = AssignmentLoop(client, Remote(controller), feeders, ServeReplica)
+    tasks = [asyncio.create_task(assignments.run())]
+    if tell is not None:
+        tasks.append(asyncio.create_task(_watch(controller, tell)))
+    try:
+        yield {name: HostedEngine(feeder) for name, feeder in feeders.items()}
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        with contextlib.suppress(Exception):  # it finds out by itself, after two minutes
+            controller.leave.remote(client)
+
+
+class Remote:
+    """A controller in another process, as clients call it (`assignments.ControllerHandle`)."""
+
+    def __init__(self, handle: Any, *, is_restarted: bool = False) -> None:
+        """Take the handle of an actor, or of a deployment, which Serve restarts where it dies."""
+        self._handle = handle
+        self._is_restarted = is_restarted
+
+    async def report(self, reports: Sequence[Any]) -> None:
+        """Say what this client wants."""
+        await self._call("report", reports)
+
+    async def assignments(self, client: str, known: int) -> Any:
+        """Return where requests go, once that has changed."""
+        return await self._call("assignments", client, known)
+
+    async def _call(self, method: str, *arguments: Any) -> Any:
+        from ray.exceptions import ActorDiedError
+
+        try:
+            return await getattr(self._handle, method).remote(*arguments)
+        except ActorDiedError as error:
+            if self._is_restarted:
+                raise
+            raise ControllerGoneError(last_line(str(error))) from error
+
+
+async def _watch(controller: Any, tell: Callable[[Status], None]) -> None:
+    while True:
+        await asyncio.sleep(_WATCH_S)
+        with contextlib.suppress(Exception):  # calls say it where the controller is gone
+            tell(await controller.status.remote())
+
+
+def start_controller(specs: Sequence[EngineSpec], conf: FleetConf, *, gpu: bool) -> Any:
+    """Start the controller of these engines."""
     import ray
 
-    await reserve(
-        plan.places or {}, specs[0].name,
-        conf.start_deadline_s, "fleet.start_deadline_s=", gpu=gpu,
-    )  # fmt: skip
-    keeper = (
-        ray.remote(Keeper)
+    return (
+        ray.remote(ClusterController)
         # It is wanted for as long as its driver, and dies of nothing else that happens to a node.
         .options(num_cpus=0, max_concurrency=100_000, label_selector=here())
-        .remote(specs, conf, plan, gpu=gpu)
+        .remote(specs, conf, gpu=gpu)
     )
+
+
+async def opened(controller: Any, tell: Callable[[Status], None]) -> None:
+    """Have the controller find out what the cluster has, and begin to load."""
     with _telling_of_its_death():
-        await keeper.start.remote()
-    return keeper
+        opening = asyncio.ensure_future(_open(controller))
+        try:
+            while not (await asyncio.wait([opening], timeout=_POLL_S))[0]:
+                tell(await controller.status.remote())
+            await opening
+        finally:
+            opening.cancel()
+        tell(await controller.status.remote())
+
+
+async def _open(controller: Any) -> None:
+    await controller.open.remote()
 
 
 @contextlib.contextmanager
 def _telling_of_its_death() -> Iterator[None]:
     try:
         yield
+    except RunFailed as error:  # Ray raises a class made of this one and its own
+        raise RunFailed(error.problems) from error
     except Exception as error:
         raise RunFailed(
             Problem(
                 "engine.lost",
-                f"the keeper of the engines died ({last_line(str(error))})",
+                f"the controller of the engines died ({last_line(str(error))})",
                 fix="look at Ray's logs in /tmp/ray/session_latest/logs",
             )
         ) from error
 
 
-async def up(keeper: Any, names: Sequence[str], say: "Say", *, device: str) -> None:
+async def up(controller: Any, specs: Sequence[EngineSpec], say: "Say", *, device: str) -> None:
     """Wait until what is loaded first is up, or has failed; raise where nothing comes up."""
     first: set[str] | None = None
     while True:
         with _telling_of_its_death():
-            status: Status = await keeper.status.remote()
-        failures = [status.failures[name] for name in names if name in status.failures]
-        if len(failures) == len(names):
+            status: Status = await controller.status.remote()
+        failures = [it.failure for it in status.engines.values() if it.failure]
+        if status.engines and len(failures) == len(status.engines):
             raise RunFailed(Problem("engine.start", "; ".join(failures)))
         # Others may follow before these were looked at again: work is there already.
-        coming = {name for name, state in status.states.items() if state in _COMING}
+        coming = {name for name, it in status.engines.items() if _stage(it) == "arriving"}
         if first is None and coming:
-            some = len(coming) < len(names)
+            some = len(coming) < len(specs)
             say(
-                f"starting {len(coming)}{f' of {len(names)}' * some} vLLM engine"
-                f"{'s' * (len(names) > 1)} on the {device}{', where they take turns' * some}"
+                f"starting {len(coming)}{f' of {len(specs)}' * some} vLLM engine"
+                f"{'s' * (len(specs) > 1)} on the {device}{', where they take turns' * some}"
             )
         first = coming if first is None else first & coming
         if not first:
@@ -172,50 +205,54 @@ async def up(keeper: Any, names: Sequence[str], say: "Say", *, device: str) -> N
         await asyncio.sleep(_POLL_S)
 
 
-async def take_down(keeper: Any, names: Sequence[str], say: "Say") -> None:
-    """Have the keeper stop the engines; where it is gone, stop them from here."""
+async def take_down(controller: Any, specs: Sequence[EngineSpec], say: "Say") -> None:
+    """Have the controller end the replicas; if it is gone, end those of these engines."""
     try:
         async with asyncio.timeout(_STOP_S):
             try:
-                await keeper.stop.remote()
+                await controller.stop.remote()
             except Exception:
-                await asyncio.to_thread(stop, names)
+                names = {spec.name for spec in specs}
+                there = await asyncio.to_thread(applications)
+                replicas = [it for it in there if it.rpartition("-r")[0] in names]
+                await asyncio.to_thread(stop, replicas)
     except Exception as error:
-        why = last_line(str(error)) or type(error).__name__
-        say(f"the engines could not be stopped ({why}); `serve status` lists what is left")
+        reason = last_line(str(error)) or type(error).__name__
+        say(f"the engines could not be stopped ({reason}); `serve status` lists what is left")
 
 
-def _note(account: Account, specs: Sequence[EngineSpec], status: Status) -> None:
-    """Keep in the account what the keeper tells.
-
-    An engine is as far as the furthest of its replicas, and has failed when all of them have.
-    """
-    engines = by_engine([*status.states])
-    furthest = {
-        name: min((status.states[it] for it in replicas), key=_FURTHEST_FIRST.index)
-        for name, replicas in engines.items()
+def note(account: Account, specs: Sequence[EngineSpec], status: Status) -> None:
+    """Keep in the account how the engines stand, by the models that they serve."""
+    stages = {name: _stage(it) for name, it in status.engines.items()}
+    models = {model.name: spec.name for spec in specs for model in spec.models}
+    known = {model: engine for model, engine in models.items() if engine in stages}
+    states = {model: stages[engine] for model, engine in known.items()}
+    requests = {
+        model: status.engines[engine].models.get(model, 0) for model, engine in known.items()
     }
-    failures = {
-        name: status.failures[replicas[0]]
-        for name, replicas in engines.items()
-        if {*replicas} <= status.failures.keys()
-    }
-
-    def of(known: Mapping[str, T]) -> dict[str, T]:
-        """Return what is known of engines, by the models that they serve."""
-        return {
-            model.name: known[spec.name]
-            for spec in specs
-            for model in spec.models
-            if spec.name in known
-        }
-
-    states = of(furthest)
     account.note(
         status.swaps,
-        [name for name, state in states.items() if state in _COMING],
-        of(failures),
-        states={name: state.value for name, state in states.items()},
-        queued=status.queued,
-        running=status.running,
+        [model for model, state in states.items() if state == "arriving"],
+        {
+            model: status.engines[engine].failure
+            for model, engine in known.items()
+            if status.engines[engine].failure
+        },
+        states=states,
+        queued={model: n for model, n in requests.items() if states[model] != "awake"},
+        running={model: n for model, n in requests.items() if states[model] == "awake"},
     )
+
+
+def _stage(status: EngineStatus) -> str:
+    """Return how an engine stands, in a word: that of the replica that can do most."""
+    states = {*status.states.values()}
+    if status.failure:
+        return "failed"
+    if ReplicaState.OPEN in states:
+        return "awake"
+    if states & {*_COMING}:
+        return "arriving"
+    if states & {*_LEAVING}:
+        return "leaving"
+    return "asleep" if states else "cold"

@@ -1,4 +1,4 @@
-"""The endpoint's front: Ray's OpenAI ingress with the roster's models, ahead of their keeper.
+"""The endpoint's front: Ray's OpenAI ingress with the roster's models.
 
 Imported only where ray and vllm are wanted (endpoint.py, serving.py, and the replicas themselves).
 """
@@ -6,10 +6,10 @@ Imported only where ray and vllm are wanted (endpoint.py, serving.py, and the re
 import asyncio
 import hmac
 import os
-from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from typing import Any
+from uuid import uuid4
 
 from fastapi import Depends, Request
 from ray import serve
@@ -25,14 +25,17 @@ from ray.serve.llm.ingress import OpenAiIngress, make_fastapi_ingress
 from starlette.responses import JSONResponse
 
 from raybench.config import FleetConf
+from raybench.engines.assignments import AssignmentLoop
+from raybench.engines.base import ReplicaClosed
 from raybench.errors import Problem, RunFailed, did_you_mean
-from raybench.fleet.endpoint import KEEPER, engines, filled, renamed
-from raybench.fleet.endpoint_keeper import EndpointKeeper
-from raybench.fleet.keeper import Status, handle
-from raybench.fleet.leases import Leases
+from raybench.fleet.endpoint import CONTROLLER, engines, filled, renamed
+from raybench.fleet.endpoint_controller import EndpointController
+from raybench.fleet.host import Remote
 from raybench.fleet.loopback import replica_inside
 from raybench.fleet.quiet import quieten
 from raybench.fleet.reasons import last_line
+from raybench.fleet.replica_picker import EngineUnavailableError, ReplicaPicker
+from raybench.fleet.serve_backend import ServeReplica, handle
 from raybench.types import ModelSpec
 
 _ENDPOINTS = ("models", "model_data", "chat", "completions")
@@ -42,7 +45,7 @@ _STOP_S = 60.0
 def application(
     models: Sequence[ModelSpec], conf: FleetConf, api_key_env: str | None = None
 ) -> Any:
-    """Return the Serve application: HTTP in front, a keeper behind, engines as they are wanted."""
+    """Return the Serve application: HTTP in front, a controller behind, engines as needed."""
     app = init()
     app.add_exception_handler(OpenAIHTTPException, _told)
     if api_key_env:
@@ -52,28 +55,28 @@ def application(
     )
     # They need no CPU worth counting, and a small machine may have none to spare.
     actor = {"num_cpus": 0}
-    keeper = serve.deployment(
-        EndpointKeeper,
-        name=KEEPER,
+    controller = serve.deployment(
+        EndpointController,
+        name=CONTROLLER,
         num_replicas=1,
-        max_ongoing_requests=100_000,  # every request waits for its lease here
+        max_ongoing_requests=100_000,  # replicas wait here for their devices
         graceful_shutdown_timeout_s=_STOP_S,
         ray_actor_options=actor,
     )
     front = serve.deployment(
         ingress, name="Endpoint", max_ongoing_requests=10_000, ray_actor_options=actor
     )
-    return front.bind(list(models), conf, keeper.bind(list(models), conf), api_key_env)
+    return front.bind(list(models), conf, controller.bind(list(models), conf), api_key_env)
 
 
 class Ingress(OpenAiIngress):
-    """Ray's ingress with the roster's models for its models, and a lease around every request."""
+    """Ray's ingress with the roster's models for its models; their engines may take turns."""
 
     def __init__(
         self,
         models: Sequence[ModelSpec],
         conf: FleetConf,
-        keeper: Any,
+        controller: Any,
         api_key_env: str | None,
     ) -> None:
         quieten()
@@ -91,16 +94,12 @@ class Ingress(OpenAiIngress):
             )
         specs = engines(models, conf, serve.get_replica_context().app_name)
         self._doors = {model.name: (model, spec.name) for spec in specs for model in spec.models}
-        super().__init__(
-            {spec.name: handle(spec.name) for spec in specs},
-            {spec.name: _card(spec.name) for spec in specs},
-        )
-        self._keeper = keeper
-        self._replicas: dict[str, Sequence[str]] = {}
-        self._outstanding: Counter[str] = Counter()
-        """Requests that this front has with each replica."""
-        self._leases = Leases(keeper)
-        self._watch = asyncio.get_running_loop().create_task(self._leases.watch(_heard))
+        super().__init__({}, {})  # replicas are added when they are asked first
+        client = uuid4().hex
+        self._pickers = {spec.name: ReplicaPicker(client, spec.name) for spec in specs}
+        remote = Remote(controller, is_restarted=True)
+        assignments = AssignmentLoop(client, remote, self._pickers, ServeReplica)
+        self._assignments = asyncio.get_running_loop().create_task(assignments.run())
 
     async def model(self, model_id: str) -> ModelCard | None:
         """Return a model's card; None where there is no such model."""
@@ -115,35 +114,32 @@ class Ingress(OpenAiIngress):
     ) -> AsyncGenerator[Any]:
         model, engine = self._door(body.model)
         asked = {name: getattr(body, name) for name in body.model_fields_set}
-        async with self._replica(engine) as replica, self._leases.hold(replica, 1) as refusal:
-            if refusal:
-                raise _unavailable(refusal)
-            body = body.model_copy(update=filled(model, replica, asked))
-            replies = super()._get_response(
-                body=body, call_method=call_method, raw_request=raw_request
-            )
+        picker, has_begun = self._pickers[engine], False
+        while True:
             try:
-                async with aclosing(replies):
-                    async for reply in replies:
-                        yield renamed(reply, replica, model.name)
+                async with picker.pick() as replica:
+                    # Ray's ingress takes no more models once it is made.
+                    if replica not in self._default_serve_handles:
+                        self._default_serve_handles[replica] = handle(replica)
+                        self._model_cards[replica] = _card(replica)
+                    replies = super()._get_response(
+                        body=body.model_copy(update=filled(model, replica, asked)),
+                        call_method=call_method,
+                        raw_request=raw_request,
+                    )
+                    async with aclosing(replies):
+                        async for reply in replies:
+                            has_begun = True
+                            yield renamed(reply, replica, model.name)
+                    return
+            except EngineUnavailableError as error:
+                raise _unavailable(str(error)) from error
+            except ReplicaClosed:
+                if has_begun:
+                    raise
             except (RayActorError, RayServeException) as error:
                 reason = last_line(str(error)) or type(error).__name__
                 raise _unavailable(f"engine {engine}: {reason}") from error
-
-    @asynccontextmanager
-    async def _replica(self, engine: str) -> AsyncIterator[str]:
-        """Choose the replica of an engine that has the fewest requests of this front."""
-        if engine not in self._replicas:
-            for name, replicas in (await self._keeper.replicas.remote()).items():
-                self._replicas[name] = replicas
-                for replica in replicas:  # Ray's ingress takes no more handles once it is made
-                    self._default_serve_handles.setdefault(replica, handle(replica))
-        replica = min(self._replicas[engine], key=self._outstanding.__getitem__)
-        self._outstanding[replica] += 1
-        try:
-            yield replica
-        finally:
-            self._outstanding[replica] -= 1
 
     def _door(self, name: str | None) -> tuple[ModelSpec, str]:
         if not name and len(self._doors) == 1:
@@ -189,7 +185,3 @@ async def _told(request: Request, error: OpenAIHTTPException) -> JSONResponse:
     return JSONResponse(
         {"error": problem | {"code": error.status_code}}, status_code=error.status_code
     )
-
-
-def _heard(status: Status) -> None:
-    """Nobody here needs it: the sign of life is the point."""

@@ -24,7 +24,8 @@ class Link:
 
     models: tuple[ModelSpec, ...]
     conf: FleetConf
-    keeper: Any
+    controller: Any
+    """That of the hosted engines; None where there are none."""
     secrets: Mapping[str, str] = field(repr=False)
     """Endpoints' keys by the variable that holds them: a cluster's nodes have none of their own."""
     remarks: Any = None
@@ -43,7 +44,7 @@ class Link:
         remote = {model.name for model in models if model.engine == "openai"}
         refused = {it: why for it, why in fleet.account.failed.items() if it in remote}
         return cls(
-            tuple(models), conf, fleet.keeper, secrets, refused=refused, account=fleet.account
+            tuple(models), conf, fleet.controller, secrets, refused=refused, account=fleet.account
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -65,7 +66,7 @@ class Link:
             if hosted := hosted_by_us(specs):
                 from raybench.fleet.host import connect
 
-                connected = connect(self.keeper, hosted, self.conf, lambda status: None)
+                connected = connect(self.controller, hosted, self.conf)
                 engines.update(await stack.enter_async_context(connected))
             yield Fleet(specs, engines)
 

@@ -18,6 +18,8 @@ _CPU_MAX_MODEL_LEN = 4096
 _CPU_MAX_NUM_SEQS = 64
 _STOP_S = 5.0
 """Engines leave when their work is done; at the end of it all, what is under way is cut off."""
+_STOP_LOOK_S = 0.1
+"""How often a replica that ends looks whether it has requests: by Serve's default, every 2 s."""
 # JSON without white space that nobody asked for, of which small models never make an end, and with
 # escapes in texts of bounded length: vLLM's first choice, xgrammar, lets a tab stand in them, which
 # no JSON may, and no formula.
@@ -39,14 +41,18 @@ _NOTHING_TO_FETCH = {"callback_class": "raybench.fleet.replica.NothingToFetch"}
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an engine is put."""
+    """Where a replica is put."""
 
     node: str = ""
-    """The id of a node; '' leaves the node and the GPUs to Ray."""
+    """The id of a node."""
     gpus: tuple[str, ...] = ()
-    """Which GPUs of the node it takes, where it shares them with others."""
+    """Which GPUs of the node it takes."""
     share: float | None = None
     """Share of each GPU's memory that it may take."""
+    kv_gib: float | None = None
+    """Size of its KV cache; None where that fills its share."""
+    bundles: tuple[str, ...] = ()
+    """For a replica on several nodes, the node of each of its GPUs, which Ray chooses there."""
 
 
 def llm_config(
@@ -68,6 +74,7 @@ def llm_config(
             "max_model_len": conf.max_model_len,
             "gpu_memory_utilization": place.share or conf.memory_share,
             "enable_sleep_mode": True if place.gpus else None,
+            "kv_cache_memory_bytes": int(place.kv_gib * GIB) if place.kv_gib else None,
         }
     else:
         arguments |= _cpu_arguments(source, spec, conf)
@@ -85,8 +92,8 @@ def llm_config(
     if local:
         environment["HF_HUB_OFFLINE"] = "1"
     if place.gpus:
-        # Ray gives engines GPUs of their own. Those that take turns are told theirs instead, and
-        # Ray neither counts these (host.py keeps them from others) nor hides them.
+        # The controller has chosen them, and keeps them from others (reservations.py). Ray neither
+        # counts nor hides them.
         environment["CUDA_VISIBLE_DEVICES"] = ",".join(place.gpus)
         environment["RAY_EXPERIMENTAL_NOSET_CUDA_VISIBLE_DEVICES"] = "1"
     return {
@@ -98,23 +105,32 @@ def llm_config(
         "runtime_env": {"env_vars": environment},
         "deployment_config": {
             "num_replicas": 1,
-            # Most loads that fail would fail again, after minutes; some hubs and disks falter.
-            "max_constructor_retry_count": 2,
+            # The controller decides whether a load that failed is tried again.
+            "max_constructor_retry_count": 1,
             "max_ongoing_requests": 10_000,  # the engine queues and batches, not Serve
             "ray_actor_options": {"num_cpus": 0},
             **_on_nodes(conf, place),
             "graceful_shutdown_timeout_s": _STOP_S,
+            "graceful_shutdown_wait_loop_s": _STOP_LOOK_S,
         },
-        **({} if gpu and not place.gpus else _UNCOUNTED),
+        **_bundles(place),
         # Weights in a bucket (s3://…) are Ray's to copy; all others are here or on the hub.
         **({} if "://" in source else {"callback_config": _NOTHING_TO_FETCH}),
     }
 
 
 def _on_nodes(conf: FleetConf, place: Place) -> dict[str, Any]:
-    """Return on which nodes all bundles of an engine must lie."""
-    on = {_NODE_ID: place.node} if place.node else labels.for_ray(conf.nodes)
-    return {"placement_group_bundle_label_selector": [on]} if on else {}
+    """Return on which nodes the bundles of a replica must lie."""
+    nodes = place.bundles or ((place.node,) if place.node else ())
+    selectors = [{_NODE_ID: node} for node in nodes] or [labels.for_ray(conf.nodes)]
+    return {"placement_group_bundle_label_selector": selectors} if selectors[0] else {}
+
+
+def _bundles(place: Place) -> dict[str, Any]:
+    """Return what a replica asks of Ray."""
+    if place.bundles:
+        return {"placement_group_config": {"bundles": [{"GPU": 1} for _ in place.bundles]}}
+    return _UNCOUNTED
 
 
 def _cpu_arguments(source: str, spec: EngineSpec, conf: FleetConf) -> dict[str, Any]:

@@ -6,7 +6,7 @@ The memory of an engine is estimated from the sizes of its files. The first load
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -27,9 +27,16 @@ from raybench.engines.scheduler.messages import (
     SleepLevel,
 )
 from raybench.errors import Code, Problem
-from raybench.fleet import engines, places
-from raybench.fleet.devices import GIB
-from raybench.fleet.engines import EngineSpec, asked_replicas, gpus_of, is_path
+from raybench.fleet import engines
+from raybench.fleet.devices import (
+    GIB,
+    Machine,
+    elsewhere,
+    gpus,
+    memory_gib,
+    on_gpu,
+)
+from raybench.fleet.engines import EngineSpec, asked_replicas, gpus_of, is_path, of_hub
 from raybench.paths import expanded
 from raybench.statements import Statement
 from raybench.types import JUDGING
@@ -48,23 +55,47 @@ _RELOADED_FORMATS = ("auto", "safetensors", "pt")
 """Formats of which an engine that dropped its weights can load them again; not all others do."""
 _GPU_LOAD_S, _CPU_LOAD_S = 90.0, 40.0
 _MOST_GPUS = 1024
+_ANY_GIB = 1e6
+"""Memory of a GPU that all weights fit into."""
+_SHOWN = 8
+"""Of a node's id, which Ray makes of 56 digits."""
 _REQUESTS = 10**9
 """More than any run asks: each replica pays."""
 
 
-def nodes_of(nodes: Sequence[places.Node], conf: FleetConf, *, gpu: bool) -> tuple[Node, ...]:
-    """Return the nodes and their devices as the scheduler knows them.
+def nodes_of(machines: Sequence[Machine], conf: FleetConf, *, gpu: bool) -> tuple[Node, ...]:
+    """Return the machines that have devices, as the scheduler knows them.
 
-    On CPUs, a device is the machine's memory, or `fleet.slots` units of one engine each.
+    A device is named NODE/gpuID or NODE/cpu. On CPUs it is the machine's memory, or `fleet.slots`
+    units of one engine each.
     """
     found = []
-    for node in nodes:
-        devices, _ = places.devices_of([node], conf, gpu=gpu)
-        host_gib = node.memory_gib / 2 if conf.sleep_gib is None else conf.sleep_gib
+    for machine in machines:
+        devices = (
+            [Device(f"{machine.id}/gpu{ident}", gib) for ident, gib in machine.gpus_gib.items()]
+            if gpu
+            else [
+                Device(f"{machine.id}/cpu", conf.slots or machine.memory_gib, exclusive_moves=False)
+            ]
+        )
+        host_gib = machine.memory_gib / 2 if conf.sleep_gib is None else conf.sleep_gib
         if devices:
-            own = tuple(Device(device.name, device.memory_gib) for device in devices)
-            found.append(Node(node.id, own, host_gib))
+            found.append(Node(machine.id, tuple(devices), host_gib))
     return tuple(found)
+
+
+def gpus_wanted(needs: Iterable[EngineNeed], nodes: Sequence[Node], conf: FleetConf) -> int | None:
+    """Return how many GPUs a run takes; None where it takes all of these nodes.
+
+    It takes all where engines take turns, or become as many replicas as there is room for. Where
+    there is no GPU yet, one replica of each engine asks for its own.
+    """
+    needs = [*needs]
+    there = sum(len(node.devices) for node in nodes)
+    wanted = sum(need.devices * (need.replicas or 1) for need in needs)
+    if conf.slots or (there and (wanted > there or any(it.replicas is None for it in needs))):
+        return None
+    return wanted
 
 
 def needs_of(
@@ -310,14 +341,14 @@ def _describe(devices: Sequence[str], has_nodes: bool) -> str:
         ids = [name.removeprefix("gpu") for name in names if name.startswith("gpu")]
         ids.sort(key=lambda each: (len(each), each))  # 10 after 9
         where = f"GPU {', '.join(ids)}" if ids else "CPU"
-        described.append(where + f" on node {node}" * has_nodes)
+        described.append(where + f" on node {node[:_SHOWN]}" * has_nodes)
     return "; ".join(described)
 
 
 def plan_placement(
     specs: Sequence[EngineSpec],
     conf: FleetConf,
-    nodes: Sequence[places.Node],
+    machines: Sequence[Machine],
     *,
     gpu: bool,
     sizes: Mapping[str, float] = MappingProxyType({}),
@@ -326,7 +357,7 @@ def plan_placement(
 
     sizes: GiB of the weights that are not on this machine, by engine, as far as they are known.
     """
-    here = nodes_of(nodes, conf, gpu=gpu)
+    here = nodes_of(machines, conf, gpu=gpu)
     needs: dict[str, EngineNeed] = {}
     problems: list[Problem] = []
     for spec in specs:
@@ -335,14 +366,25 @@ def plan_placement(
             problems.append(need)
         else:
             needs[spec.name] = need
+    plan = placement(specs, needs, here, gpu=gpu)
+    return replace(plan, problems=(*problems, *plan.problems))
+
+
+def placement(
+    specs: Sequence[EngineSpec],
+    needs: Mapping[str, EngineNeed],
+    nodes: Sequence[Node],
+    *,
+    gpu: bool,
+) -> PlacementPlan:
+    """Return where the scheduler puts the engines of which the needs are known."""
     # With endless patience no engine leaves for another.
-    scheduler = EngineScheduler(
-        here, [*needs.values()], Rules(patience_s=math.inf, linger_s=math.inf)
-    )
-    if not here:
+    rules = Rules(patience_s=math.inf, linger_s=math.inf)
+    scheduler = EngineScheduler(nodes, [*needs.values()], rules)
+    if not nodes:
         scheduler.handle(DevicesLost(frozenset(), awaited=True), 0.0)
     devices, failures = _load_all(scheduler, needs), scheduler.failures()
-    placed, waiting = [], []
+    placed, waiting, problems = [], [], []
     for spec in (spec for spec in specs if spec.name in needs):
         names = dict.fromkeys(model.name.removesuffix(JUDGING) for model in spec.models)
         engine = PlannedEngine(spec.name, ", ".join(names), tuple(devices.get(spec.name, ())))
@@ -373,3 +415,27 @@ def _load_all(
         demand = DemandReport("plan", name, ready=1, outstanding=0, remaining=_REQUESTS)
         load(scheduler.handle(Reported(demand), 0.0))
     return devices
+
+
+def plan_here(specs: Sequence[EngineSpec], conf: FleetConf) -> PlacementPlan | None:
+    """Return where hosted engines would be on this machine; None where nobody knows yet.
+
+    What a cluster has is known once it is reached, and what weights of the hub take on a CPU once
+    they are weighed there. A GPU's memory is not asked for beforehand: engines are weighed by their
+    share of it alone.
+    """
+    gpu = on_gpu(conf)
+    unweighed = not gpu and not conf.slots and any(of_hub(spec.weights) for spec in specs)
+    if specs and (elsewhere(conf) or unweighed):
+        return None
+    if gpu:
+        conf = replace(conf, kv_cache_gib=None)
+    here = Machine("", memory_gib(), dict.fromkeys(gpus(), _ANY_GIB) if gpu else {})
+    return plan_placement(specs, conf, [here], gpu=gpu)
+
+
+def awake_at_once(specs: Sequence[EngineSpec], conf: FleetConf) -> int | None:
+    """Return how many engines of all kinds answer at once; None where nobody knows yet."""
+    hosted = [spec for spec in specs if spec.kind == "vllm"]
+    plan = plan_here(hosted, conf)
+    return None if plan is None else len(specs) - len(hosted) + len(plan.placed)

@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 
 from raybench.config import FleetConf
+from raybench.engines.base import Placed
 from raybench.errors import Problem
 from raybench.fleet.chat import messages
 from raybench.fleet.concessions import (
@@ -47,7 +48,7 @@ from raybench.fleet.remote_replies import (
     too_many_tokens,
 )
 from raybench.fleet.stopwatch import Stopwatch
-from raybench.fleet.streams import Placed, as_finished
+from raybench.fleet.streams import as_finished
 from raybench.fleet.token_limits import Fit, TokenLimits, TooLong, limit_of, names_of
 from raybench.statements import Statement
 from raybench.types import Completion, Message, ModelSpec, Request

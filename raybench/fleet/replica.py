@@ -7,7 +7,7 @@ import asyncio
 import math
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from raybench.engines.replica_server import Fingerprint, ReplicaServer
 from raybench.fleet.chat import NO_IMAGES, answered, messages, shows, turned_down
 from raybench.fleet.control_tokens import USUAL, control_tokens, harmless
 from raybench.fleet.cpu_engine import CpuEngine
+from raybench.fleet.deployment import wait_for_devices
 from raybench.fleet.head_start import HeadStart
 from raybench.fleet.loopback import replica_inside
 from raybench.fleet.overtime import ended_in_time
@@ -60,12 +61,13 @@ class BatchServer(LLMServer):
     """Its chat template takes user messages that follow each other."""
 
     async def __init__(  # type: ignore[misc]  # as Ray's
-        self, config: Mapping[str, Any], reply_deadline_s: float
+        self, config: Mapping[str, Any], reply_deadline_s: float, controller: Any
     ) -> None:
-        """Start it, by what LLMConfig is given."""
+        """Start it, by what LLMConfig is given, once the controller lets it."""
         from vllm.platforms import current_platform
 
         self._reply_deadline_s = reply_deadline_s
+        await wait_for_devices(config, controller)
 
         engine = partial(CpuEngine, core=self.core) if current_platform.is_cpu() else None
         try:
@@ -133,14 +135,36 @@ class BatchServer(LLMServer):
             async for group in groups:
                 yield group
 
-    async def drain_and_sleep(self, level: int) -> None:
-        """Go to sleep once every request that is here is answered."""
-        await self._server.drain()
+    async def drain(self, *, cut_waiting: bool) -> None:
+        """Take no more requests, and wait until those that are here are answered."""
+        await self._server.drain(cut_waiting=cut_waiting)
+
+    async def reopen(self) -> None:
+        """Take requests again after a drain."""
+        self._server.reopen()
+
+    async def put_to_sleep(self, level: int) -> None:
+        """Go to sleep after a drain."""
         await self._server.sleep(level)
 
     async def wake_and_compare(self) -> bool:
         """Wake up; return False where it is not the model any more that went to sleep."""
         return await self._server.wake()
+
+    async def chat(self, *asked: Any, **named: Any) -> AsyncGenerator[Any]:
+        """Answer a request of the endpoint, which vLLM answers past `stream`."""
+        return self._visiting(await super().chat(*asked, **named))
+
+    async def completions(self, *asked: Any, **named: Any) -> AsyncGenerator[Any]:
+        """Answer a request of the endpoint to complete a text."""
+        return self._visiting(await super().completions(*asked, **named))
+
+    async def _visiting(self, replies: AsyncGenerator[Any]) -> AsyncGenerator[Any]:
+        """Let the replica neither sleep nor count as idle while it replies."""
+        async with aclosing(replies):
+            with self._server.visit():
+                async for reply in replies:
+                    yield reply
 
     async def _one(self, request: Request) -> Completion:
         from vllm.exceptions import VLLMClientError

@@ -7,9 +7,9 @@ import pytest
 
 from raybench.arena import batches
 from raybench.arena.batches import Batches
+from raybench.engines.base import Placed
 from raybench.fleet import Fleet, group_engines
 from raybench.fleet.simulated import SimulatedEngine
-from raybench.fleet.streams import Placed
 from raybench.types import Completion, EngineKind, Message, ModelSpec, Request
 
 

@@ -1,16 +1,20 @@
 """The controller with the real scheduler, feeders and replica servers, in virtual time."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from virtual_time import now, until
 
 from perf.rig.faults import Fault
 from perf.rig.profile import EngineProfile
 from perf.rig.world import VirtualWorld
+from raybench.engines.base import DemandReport
+from raybench.engines.controller import EngineController, MoveFailedError
+from raybench.engines.scheduler import EngineScheduler
 from raybench.engines.scheduler.messages import (
     Device,
     DevicesLost,
@@ -18,6 +22,7 @@ from raybench.engines.scheduler.messages import (
     MemoryBudget,
     Node,
     Rules,
+    SleepLevel,
 )
 from raybench.types import Completion, Message, Request
 
@@ -150,6 +155,28 @@ async def test_what_was_on_devices_that_are_lost_is_answered_by_others() -> None
     assert texts(found) == await undisturbed("one", count=400)
 
 
+async def test_a_close_that_hangs_ends_with_its_replica(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Serve keeps a call to a replica that died for the next one of the same name."""
+    closes: list[str] = []
+
+    async def hang(self: object, replica: str, *, cut_waiting: bool) -> None:
+        closes.append(f"{replica} begins")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            closes.append(f"{replica} ends")
+
+    monkeypatch.setattr("perf.rig.world._Backend.close", hang)
+    async with world("one", "two") as there:
+        asked = asyncio.create_task(answers(there, 20))
+        await until(lambda: bool(closes))
+        there.controller.note(DevicesLost(frozenset({"a/0"}), awaited=True))
+        await until(lambda: len(closes) == 2)
+        assert closes == ["one-r0 begins", "one-r0 ends"]
+        asked.cancel()
+        await asyncio.gather(asked, return_exceptions=True)
+
+
 async def test_an_engine_that_cannot_be_loaded_fails_alone() -> None:
     async with world("one", "two", devices=2) as there:
         there.faults.open += [Fault("die_at_load", "one-*")] * 4
@@ -171,3 +198,195 @@ async def test_the_demand_of_a_client_that_vanishes_is_dropped() -> None:
         assert there.scheduler.waiting() == {}
         found = await answers(there, 10, "new")
     assert texts(found) == await undisturbed("one", "two", count=10)
+
+
+# ---------------------------------------------------------------------------------- by itself
+
+
+class SlowBackend:
+    """Notes moves; each waits until a test lets it end."""
+
+    def __init__(self) -> None:
+        self.began: list[str] = []
+        self._ends: dict[str, asyncio.Event] = {}
+        self.is_slow: set[str] = set()
+        """The kinds of moves that wait."""
+        self.waiting = 0
+        """Moves that wait now."""
+        self.errors: dict[str, Exception] = {}
+        """What moves raise."""
+
+    def end(self, move: str) -> None:
+        self._ends.setdefault(move, asyncio.Event()).set()
+
+    async def _move(self, name: str, replica: str) -> None:
+        move = f"{name} {replica}"
+        self.began.append(move)
+        if name in self.is_slow:
+            self.waiting += 1
+            try:
+                await self._ends.setdefault(move, asyncio.Event()).wait()
+            finally:
+                self.waiting -= 1
+        if error := self.errors.get(move):
+            raise error
+
+    async def load(
+        self, replica: str, engine: str, devices: Sequence[str], *, has_process: bool
+    ) -> float | None:
+        await self._move("continue" if has_process else "load", replica)
+        return None
+
+    async def wake(self, replica: str, level: SleepLevel) -> bool:
+        await self._move("wake", replica)
+        return True
+
+    async def close(self, replica: str, *, cut_waiting: bool) -> None:
+        await self._move("close", replica)
+
+    async def reopen(self, replica: str) -> None:
+        await self._move("reopen", replica)
+
+    async def sleep(self, replica: str, level: SleepLevel) -> tuple[float | None, float | None]:
+        await self._move("sleep", replica)
+        return None, None
+
+    async def unload(self, replica: str) -> None:
+        await self._move("unload", replica)
+
+
+@asynccontextmanager
+async def controlled(
+    *engines: str, errors: Mapping[str, Exception] | None = None, **more: Any
+) -> AsyncIterator[tuple[EngineController, SlowBackend]]:
+    """Yield a controller with one device, on which the first engine is loaded."""
+    scheduler = EngineScheduler(
+        [node("a", 1)], [need(engine, **more) for engine in engines], Rules(600.0), now()
+    )
+    backend = SlowBackend()
+    backend.errors |= errors or {}
+    controller = EngineController(scheduler, backend, lambda _: None, now)
+    await controller.start()
+    await asyncio.sleep(1)
+    yield controller, backend
+    await controller.stop()
+
+
+async def want(controller: EngineController, engine: str, ready: int, outstanding: int = 0) -> None:
+    await controller.report([DemandReport("client", engine, ready, outstanding, 0)])
+    await asyncio.sleep(1)
+
+
+async def test_who_waits_is_refused_when_the_engines_are_stopped_and_no_move_begins() -> None:
+    async with controlled("one", "two") as (controller, backend):
+        await want(controller, "two", 5)
+        await want(controller, "one", 0, 1)
+        known = (await controller.assignments("client", -1)).version
+        answer = asyncio.create_task(controller.assignments("client", known))
+        await asyncio.sleep(1)
+        began = [*backend.began]
+        await controller.turn_away("it stops")
+        found = await answer
+        assert (found.replicas, found.failures) == ({}, {"one": "it stops", "two": "it stops"})
+        await want(controller, "one", 0, 0)
+        await asyncio.sleep(1000)
+        assert backend.began == began
+
+
+async def test_a_process_that_waits_for_its_devices_ends_with_the_controller() -> None:
+    async with controlled("one", "two") as (controller, backend):
+        backend.is_slow |= {"continue", "unload"}
+        assert backend.began == ["load one-r0"]
+        await want(controller, "two", 5)
+        await asyncio.sleep(100)
+        assert "unload one-r0" in backend.began
+        waiting = asyncio.create_task(controller.begin_load("one-r0"))
+        await asyncio.sleep(1)
+        await controller.turn_away("it stops")
+        assert not await waiting
+        assert not await controller.begin_load("one-r0")
+
+
+async def test_a_process_that_starts_while_its_replica_is_unloaded_ends() -> None:
+    async with controlled("one", "two") as (controller, backend):
+        backend.is_slow.add("unload")
+        await want(controller, "two", 5)
+        await asyncio.sleep(100)
+        assert backend.began[-1] == "unload one-r0"
+        waiting = asyncio.create_task(controller.begin_load("one-r0"))
+        await asyncio.sleep(1)
+        assert not waiting.done()
+        backend.end("unload one-r0")
+        assert not await waiting
+        backend.is_slow.clear()
+        await want(controller, "two", 0)
+        await want(controller, "one", 5)
+        await asyncio.sleep(100)
+        assert backend.began[-1] == "load one-r0"  # its process is a new one
+
+
+async def test_a_reopened_replica_is_named_once_it_is_open() -> None:
+    async with controlled("one", "two") as (controller, backend):
+        backend.is_slow |= {"close", "reopen"}
+        await want(controller, "one", 0)
+        await want(controller, "two", 5)
+        await asyncio.sleep(100)
+        assert backend.began[-1] == "close one-r0"
+        await want(controller, "two", 0)
+        assert backend.began[-1] == "reopen one-r0"
+        assert (await controller.assignments("client", -1)).replicas == {}
+        backend.end("reopen one-r0")
+        await asyncio.sleep(1)
+        assert (await controller.assignments("client", -1)).replicas == {"one": ("one-r0",)}
+
+
+async def test_a_call_to_a_replica_ends_with_it() -> None:
+    """Serve keeps a call for the next replica of the same name."""
+    async with controlled("one", "two") as (controller, backend):
+        backend.is_slow.add("close")
+        await want(controller, "one", 0)
+        await want(controller, "two", 5)
+        await asyncio.sleep(100)
+        assert backend.began[-1] == "close one-r0"
+        assert not await controller.begin_load("one-r0")  # it died, and is to leave
+        await asyncio.sleep(100)
+        assert backend.began[-2:] == ["unload one-r0", "load two-r0"]
+        assert backend.waiting == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(MoveFailedError("no weights", "permanent"), "no weights"), (KeyError(), "KeyError")],
+)
+async def test_a_load_that_fails_refuses_its_engine_though_its_remains_cannot_be_cleared(
+    error: Exception, reason: str
+) -> None:
+    errors = {f"load one-r{number}": error for number in range(2)}
+    errors |= {f"unload one-r{number}": OSError("and that") for number in range(2)}
+    async with controlled("one", "two", errors=errors) as (controller, _):
+        await want(controller, "one", 5)
+        await want(controller, "two", 5)
+        await asyncio.sleep(100)
+        found = await controller.assignments("client", -1)
+        assert found.failures == {"one": reason}
+        assert found.replicas == {"two": ("two-r0",)}
+        assert controller.status().engines["one"].failure == reason
+
+
+async def test_a_replica_that_cannot_sleep_is_unloaded_and_loaded_again() -> None:
+    can_sleep = frozenset({1})
+    async with controlled("one", "two", can_sleep=can_sleep) as (controller, backend):
+        backend.errors["sleep one-r0"] = OSError("no")
+        for engine in ("two", "one", "two", "one"):
+            await want(controller, engine, 5)
+            await asyncio.sleep(100)
+            assert (await controller.assignments("client", -1)).replicas == {
+                engine: (f"{engine}-r0",)
+            }
+            await want(controller, engine, 0)
+            backend.errors.clear()
+        moves = [move for move in backend.began if not move.startswith("close")]
+    assert moves == [
+        "load one-r0", "sleep one-r0", "unload one-r0", "load two-r0",
+        "sleep two-r0", "load one-r0", "sleep one-r0", "wake two-r0", "sleep two-r0", "wake one-r0",
+    ]  # fmt: skip

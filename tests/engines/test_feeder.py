@@ -5,7 +5,6 @@ import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import aclosing
-from itertools import pairwise
 
 import pytest
 from engines.replicas import Replica, asked
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 from statements import code, values
 from virtual_time import VirtualLoop, now, until
 
-from raybench.engines.base import Placed
+from raybench.engines.base import DemandReport, Placed
 from raybench.engines.feeder import EngineFeeder, FeederConf
 from raybench.types import Completion, Request
 
@@ -477,35 +476,34 @@ async def test_a_report_counts_what_is_ready_and_what_is_with_replicas() -> None
     assert (report.ready, report.outstanding, report.remaining) == (0, 0, 0)
 
 
-async def test_demand_is_told_when_it_begins_and_when_it_ends() -> None:
-    told: list[bool] = []
-    feeder = EngineFeeder("e", FeederConf("here", on_demand=told.append), now)
-    waits = asyncio.create_task(feeder.complete(asked(0)))
-    await asyncio.sleep(1)
-    assert told == [True]
-    waits.cancel()
-    await asyncio.sleep(1)
-    assert told == [True, False]
+async def test_a_stream_whose_caller_does_not_fetch_wants_nothing() -> None:
+    feeder = EngineFeeder("e", FeederConf("here"), now)
     feeder.set_replicas({"a": Replica(max_num_seqs=200)})
-    await asyncio.gather(feeder.complete(asked(0)), collected(feeder, [asked(n) for n in range(9)]))
-    await asyncio.sleep(1)
-    assert told == [True, False] * 2
     async with aclosing(feeder.stream([asked(n) for n in range(1000)])) as stream:
         await anext(stream)
         await asyncio.sleep(10)
-        assert told == [True, False] * 3  # what has finished is not fetched
+        report = feeder.report()
+        assert (report.ready, report.outstanding) == (0, 0)
+        assert report.remaining > 0
         async for _ in stream:
             pass
+    assert feeder.report() == DemandReport("here", "e", 0, 0, 0)
+
+
+async def test_requests_without_a_reply_are_counted_by_model() -> None:
+    feeder = EngineFeeder("e", FeederConf("here"), now)
+    calls = [asyncio.create_task(feeder.complete(asked(n), "one")) for n in range(3)]
+    stream = feeder.stream([asked(n) for n in range(9)], "two")
+    first = asyncio.create_task(anext(stream))
     await asyncio.sleep(1)
-    assert told[-2:] == [True, False]
-    later = asyncio.create_task(feeder.complete(asked(0, seconds=10.0)))
+    assert feeder.report().models == {"one": 3, "two": 9}
+    calls.pop().cancel()
     await asyncio.sleep(1)
-    assert told[-1]
-    feeder.refuse("why")
-    assert told[-1]  # it is with a replica
-    await later
-    await asyncio.sleep(1)
-    assert not told[-1]
+    assert feeder.report().models == {"one": 2, "two": 9}
+    feeder.set_replicas({"a": Replica()})
+    await asyncio.gather(first, *calls)
+    await stream.aclose()
+    assert feeder.report().models == {}
 
 
 async def test_time_in_the_queue_is_time_that_the_request_waited() -> None:
@@ -540,8 +538,7 @@ class World:
         self.replicas = {f"e-r{number}": Replica(size) for number, size in enumerate(sizes)}
         self.sizes = dict(zip(self.replicas, sizes, strict=True))
         self.open = dict(self.replicas)
-        self.demand = [False]
-        self.feeder = EngineFeeder("e", FeederConf("here", on_demand=self.demand.append), now)
+        self.feeder = EngineFeeder("e", FeederConf("here"), now)
         self.feeder.set_replicas(self.open)
         self.drains: list[asyncio.Task[None]] = []
 
@@ -631,11 +628,8 @@ def test_whatever_happens_each_request_gets_one_completion_and_nothing_is_left(
         for name, replica in world.replicas.items():
             assert replica.most_held <= 2 * world.sizes[name]
         await asyncio.sleep(1)
-        report = world.feeder.report()
-        assert (report.ready, report.outstanding, report.remaining) == (0, 0, 0)
+        assert world.feeder.report() == DemandReport("here", "e", 0, 0, 0)
         assert sum(it.held + it.open_calls + it.engine.held for it in world.replicas.values()) == 0
-        assert not world.demand[-1]
-        assert all(after is not before for before, after in pairwise(world.demand))
         for drain in world.drains:
             drain.cancel()
         await asyncio.gather(*world.drains, return_exceptions=True)

@@ -306,6 +306,102 @@ async def test_after_a_silence_only_requests_of_that_replica_are_asked_again() -
     assert 100 <= answered[0] < 132
 
 
+# ---------------------------------------------------------------------------------- visits
+
+
+class Visit:
+    """A request that the engine is given past the server, until it is told to end."""
+
+    def __init__(self, server: ReplicaServer) -> None:
+        self.ending = asyncio.Event()
+        self.task = asyncio.create_task(self._run(server))
+
+    async def _run(self, server: ReplicaServer) -> None:
+        with server.visit():
+            await self.ending.wait()
+
+    async def end(self) -> None:
+        self.ending.set()
+        await self.task
+
+
+async def visits_of(server: ReplicaServer, count: int) -> list[Visit]:
+    visits = [Visit(server) for _ in range(count)]
+    await asyncio.sleep(1)
+    return visits
+
+
+async def test_visits_count_in_heartbeats() -> None:
+    server = server_of(TimedEngine(4))
+    visits = await visits_of(server, 3)
+    assert server.heartbeat() == Heartbeat(running=3, waiting=0, max_num_seqs=4)
+    work = asyncio.create_task(events_of(server, [asked(n, seconds=50.0) for n in range(3)]))
+    await asyncio.sleep(1)
+    assert server.heartbeat() == Heartbeat(running=4, waiting=2, max_num_seqs=4)
+    for visit in visits:
+        await visit.end()
+    assert server.heartbeat() == Heartbeat(running=3, waiting=0, max_num_seqs=4)
+    await work
+    assert server.heartbeat() == Heartbeat(running=0, waiting=0, max_num_seqs=4)
+
+
+@pytest.mark.parametrize("cut_waiting", [True, False])
+async def test_a_drain_waits_for_visits_and_refuses_others(cut_waiting: bool) -> None:
+    server = server_of(TimedEngine(4))
+    visits = await visits_of(server, 2)
+    drain = asyncio.create_task(server.drain(cut_waiting=cut_waiting))
+    await asyncio.sleep(100)
+    with pytest.raises(ReplicaClosed), server.visit():
+        raise AssertionError("it is closed")
+    await visits[0].end()
+    await asyncio.sleep(100)
+    assert not drain.done()
+    await visits[1].end()
+    await drain
+    assert server.is_drained
+    server.reopen()
+    for visit in await visits_of(server, 1):
+        assert server.heartbeat().running == 1
+        await visit.end()
+
+
+async def test_a_visit_that_fails_or_is_given_up_is_over() -> None:
+    server = server_of(TimedEngine(4))
+    (visit,) = await visits_of(server, 1)
+    visit.task.cancel()
+    await asyncio.gather(visit.task, return_exceptions=True)
+    with pytest.raises(LookupError), server.visit():
+        raise LookupError
+    assert server.heartbeat().running == 0
+    await server.drain()
+
+
+async def test_an_engine_that_is_silent_under_a_visit_ends_its_process() -> None:
+    engine, ends = TimedEngine(2), Ends()
+    server = ReplicaServer(engine, 600.0, ends, now)
+    await asyncio.sleep(1000)  # idle, which is no silence
+    (visit,) = await visits_of(server, 1)
+    await asyncio.sleep(580)
+    assert not ends.at
+    await asyncio.sleep(50)
+    assert len(ends.at) == 1
+    with pytest.raises(RuntimeError) as raised, server.visit():
+        raise AssertionError("it is about to end")
+    assert code(raised.value) == "engine.silent"
+    await visit.end()
+
+
+async def test_visits_of_an_engine_that_makes_progress_last() -> None:
+    engine, ends = TimedEngine(2), Ends()
+    server = ReplicaServer(engine, 60.0, ends, now)
+    (visit,) = await visits_of(server, 1)
+    for _ in range(100):
+        await asyncio.sleep(10)
+        engine.last_progress = now()
+    await visit.end()
+    assert not ends.at
+
+
 # ---------------------------------------------------------------------------------- sleep
 
 

@@ -1,74 +1,58 @@
-"""A deployment of an engine in Serve, as its handle shows it; a test says what it does."""
+"""A deployment in Serve or an actor of Ray, as its handle shows it; a test says what it does."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from types import SimpleNamespace
+from typing import Any
 
-from fleet.fake_keeper import Remote
+from raybench.engines.base import ReplicaEvent
+from raybench.types import Request
 
-from raybench.engines.base import Heartbeat, ReplicaEvent
-from raybench.types import Completion, Request
+Answer = Callable[[Sequence[Request]], AsyncGenerator[Sequence[ReplicaEvent]]]
+
+
+class Remote:
+    """A method of an actor or of a deployment, as Ray offers it."""
+
+    def __init__(self, call: Callable[..., Awaitable[Any]]) -> None:
+        self._call = call
+
+    def remote(self, *args: Any, **named: Any) -> "asyncio.Future[Any]":
+        return asyncio.ensure_future(self._call(*args, **named))
 
 
 class FakeDeployment:
-    """Replies with the last message of each request."""
+    """A replica in Serve that answers each call with groups of events."""
 
-    def __init__(self, *, dies: int = 0, seconds: Callable[[Request], float] | None = None) -> None:
-        self.dies = dies
-        """So many calls end with its death, each after its first reply."""
-        self.replies_first = False
-        self.starts_in_s = 0.0
-        self.is_alive = True
-        """It sends a sign of life every ten seconds."""
-        self.seconds = seconds or (lambda request: 0.0)
-        """How long it works on a request."""
-        self.calls: list[list[str]] = []
-        """What was asked in each call."""
-        self.healthy = asyncio.Event()
-        self.healthy.set()
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self.calls: list[Call] = []
         self.stream = SimpleNamespace(remote=self._stream)
-        self.check_health = Remote(self.healthy.wait)
 
     def options(self, *, stream: bool) -> "FakeDeployment":
         assert stream
         return self
 
     def _stream(self, requests: Sequence[Request]) -> "Call":
-        self.calls.append([request.messages[-1].content for request in requests])
-        return Call(self._replies(list(requests), dies=len(self.calls) <= self.dies))
-
-    async def _replies(
-        self, requests: list[Request], *, dies: bool
-    ) -> AsyncGenerator[Sequence[ReplicaEvent]]:
-        await asyncio.sleep(self.starts_in_s)
-        if dies and not self.replies_first:
-            raise ConnectionError("Traceback\nActorDiedError: the replica died")
-        yield [Heartbeat(0, 0, 64)]
-        now = 0.0
-        for end, place in sorted((self.seconds(it), place) for place, it in enumerate(requests)):
-            while now < end:
-                step = min(end - now, 10.0) if self.is_alive else end - now
-                await asyncio.sleep(step)
-                now += step
-                if now < end:
-                    yield [Heartbeat(1, 0, 64)]
-            yield [
-                Heartbeat(1, 0, 64),
-                (place, Completion(requests[place].messages[-1].content, "stop")),
-            ]
-            if dies:
-                raise ConnectionError("Traceback\nActorDiedError: the replica died")
+        self.calls.append(Call(self._answer(requests), requests))
+        return self.calls[-1]
 
 
 class Call:
     """A stream that Serve has begun."""
 
-    def __init__(self, replies: AsyncGenerator[Sequence[ReplicaEvent]]) -> None:
-        self._replies = replies
-        self.cancelled = False
+    def __init__(
+        self, groups: AsyncGenerator[Sequence[ReplicaEvent]], requests: Sequence[Request]
+    ) -> None:
+        self._groups = groups
+        self.requests = requests
+        self.is_cancelled = False
 
     def cancel(self) -> None:
-        self.cancelled = True
+        self.is_cancelled = True
+
+    def __aiter__(self) -> "Call":
+        return self
 
     async def __anext__(self) -> Sequence[ReplicaEvent]:
-        return await anext(self._replies)
+        return await anext(self._groups)

@@ -1,5 +1,7 @@
 """What Serve is told of an engine: by us what `ray.serve.llm` says, without its imports."""
 
+import asyncio
+import contextlib
 import os
 import signal
 import subprocess
@@ -11,11 +13,19 @@ from typing import Any, cast
 import pytest
 import yaml
 from engine_configs import checkpoint, config
+from fleet.fake_deployment import Remote
 from helpers import ROOT
 
 from raybench.config import FleetConf
 from raybench.fleet import cpu_core
-from raybench.fleet.deployment import Engine, deployed_as, options
+from raybench.fleet.deployment import (
+    Engine,
+    application,
+    deployed_as,
+    options,
+    wait_for_devices,
+)
+from raybench.fleet.endpoint import CONTROLLER
 from raybench.fleet.llm_config import Place
 
 SAMPLER = "VLLM_USE_FLASHINFER_SAMPLER"
@@ -72,15 +82,15 @@ def test_serve_is_told_what_ray_would_tell_it(
 
 
 @pytest.mark.slow  # the import of vLLM
-def test_a_configuration_of_serve_builds_the_endpoint_and_its_keeper() -> None:
+def test_a_configuration_of_serve_builds_the_endpoint_and_its_controller() -> None:
     """That `serve deploy` brings it up: test_endpoint_real.py."""
     pytest.importorskip("vllm")
     from raybench.serving import build
 
     (given,) = yaml.safe_load((ROOT / "serving" / "cpu.yaml").read_text())["applications"]
     front = build(given["args"])._bound_deployment
-    (models, _, keeper, key) = front.init_args
-    assert (front.name, keeper._bound_deployment.name, key) == ("Endpoint", "Keeper", None)
+    (models, _, controller, key) = front.init_args
+    assert (front.name, controller._bound_deployment.name, key) == ("Endpoint", CONTROLLER, None)
     assert "smollm2-greedy" in [model.name for model in models]
 
 
@@ -137,8 +147,75 @@ def test_an_engine_is_deployed_under_its_name(weights: str) -> None:
     assert options(given, {})["name"] == deployed_as(given["model_loading_config"]["model_id"])
 
 
+@pytest.mark.parametrize(
+    ("asked", "bundles"),
+    [
+        ({}, [{"CPU": 0.01}]),
+        ({"place": Place("a1b2")}, [{"CPU": 0.01}]),
+        ({"gpu": True, "place": Place("a1b2", ("0", "1"), 0.4)}, [{"CPU": 0.01}]),
+        (
+            {
+                "gpu": True,
+                "place": Place(share=0.9, bundles=("a", "b")),
+                "options": {"tensor_parallel_size": 2},
+            },
+            [{"GPU": 1}, {"GPU": 1}],
+        ),
+    ],
+)
+def test_serve_counts_gpus_only_where_ray_chooses_them(
+    weights: str, asked: dict[str, Any], bundles: list[dict[str, float]]
+) -> None:
+    told = options(config(weights, **asked), {})
+    assert told["placement_group_bundles"] == bundles
+
+
+def test_an_application_has_all_that_its_replica_is_made_of(
+    weights: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import ray
+
+    job = SimpleNamespace(runtime_env={"env_vars": {"HF_HOME": "/models"}})
+    monkeypatch.setattr(ray, "get_runtime_context", lambda: job)
+    given, controller = config(weights), "the handle of a controller"
+    deployment = application(given, 600.0, controller)._bound_deployment
+    assert deployment.name == deployed_as(given["model_loading_config"]["model_id"])
+    assert deployment.init_args == (given, 600.0, controller)
+    assert deployment.func_or_class is Engine
+    environment = deployment.ray_actor_options["runtime_env"]["env_vars"]
+    assert environment["HF_HOME"] == "/models"
+
+
+@pytest.mark.parametrize("may_load", [True, False])
+async def test_a_replica_loads_only_if_the_controller_lets_it(weights: str, may_load: bool) -> None:
+    asked: list[str] = []
+
+    async def begin_load(replica: str) -> bool:
+        asked.append(replica)
+        return may_load
+
+    given, controller = config(weights), SimpleNamespace(begin_load=Remote(begin_load))
+    refused = contextlib.nullcontext() if may_load else pytest.raises(RuntimeError)
+    with refused:
+        await wait_for_devices(given, controller)
+    assert asked == [given["model_loading_config"]["model_id"]]
+
+
+async def test_a_replica_waits_as_long_as_the_controller_says_nothing(weights: str) -> None:
+    answer = asyncio.get_running_loop().create_future()
+    controller = SimpleNamespace(begin_load=Remote(lambda _: answer))
+    waiting = asyncio.create_task(wait_for_devices(config(weights), controller))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    answer.set_result(True)
+    await waiting
+
+
 @pytest.mark.process
-@pytest.mark.parametrize("module", ["keeper", "deployment", "endpoint_keeper", "host"])
+@pytest.mark.parametrize(
+    "module",
+    ["cluster_controller", "deployment", "endpoint_controller", "host", "serve_backend"],
+)
 def test_who_deploys_an_engine_imports_no_vllm(module: str) -> None:
     asked = (
         f"import sys; import raybench.fleet.{module}; from ray import serve; "

@@ -14,6 +14,8 @@ from statements import codes, values
 from virtual_time import now
 
 from raybench.config import FleetConf, ServeConf
+from raybench.engines.controller import EngineStatus, Status
+from raybench.engines.scheduler.move_costs import Swaps
 from raybench.fleet import endpoint
 from raybench.fleet.endpoint import (
     Endpoint,
@@ -208,20 +210,26 @@ async def test_a_key_that_is_not_set_is_told_before_ray_starts(
 
 
 class Silent:
-    """A keeper that is away for so many polls, and leaves its watch when asked once too often."""
+    """A controller that is away for some polls, and leaves its watch when asked once too often."""
 
     def __init__(self, away: int, more: int, failures: Mapping[str, str]) -> None:
         self.polls = 0
         self.status = SimpleNamespace(remote=self._status)
         self._away, self._all, self._failures = away, away + more, failures
 
-    async def _status(self) -> Any:
+    async def _status(self) -> Status:
         self.polls += 1
         if self.polls <= self._away:
             raise ConnectionError("its node has died")
         if self.polls > self._all:
             raise KeyboardInterrupt
-        return SimpleNamespace(failures=self._failures)
+        return Status(
+            {
+                name: EngineStatus({}, models={}, failure=reason)
+                for name, reason in self._failures.items()
+            },
+            Swaps(),
+        )
 
 
 @pytest.fixture
@@ -237,27 +245,29 @@ def gone(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 
 @pytest.mark.virtual_time
-async def test_an_endpoint_whose_keeper_died_with_its_node_is_waited_for(gone: list[bool]) -> None:
+async def test_an_endpoint_whose_controller_died_with_its_node_is_waited_for(
+    gone: list[bool],
+) -> None:
     said: list[str] = []
-    keeper = Silent(away=60, more=2, failures={"small": "no room"})
+    controller = Silent(away=60, more=2, failures={"small": "no room"})
     with pytest.raises(KeyboardInterrupt):
-        await Endpoint("http://here/v1", keeper, 600.0).watch(said.append, now)
+        await Endpoint("http://here/v1", controller, 600.0).watch(said.append, now)
     assert codes(said) == ["endpoint.silent", "endpoint.answers", "endpoint.lacks"]
     assert values(said[2]) == {"reason": "no room"}
 
 
 @pytest.mark.virtual_time
 async def test_an_endpoint_that_stays_silent_is_given_up(gone: list[bool]) -> None:
-    keeper = Silent(away=10**6, more=0, failures={})
+    controller = Silent(away=10**6, more=0, failures={})
     with refused("engine.lost"):
-        await Endpoint("http://here/v1", keeper, 600.0).watch(lambda _: None, now)
-    assert keeper.polls > 2
+        await Endpoint("http://here/v1", controller, 600.0).watch(lambda _: None, now)
+    assert controller.polls > 2
 
 
 @pytest.mark.virtual_time
 async def test_an_endpoint_that_somebody_has_stopped_is_not_waited_for(gone: list[bool]) -> None:
     gone += [False, True]
-    keeper = Silent(away=10**6, more=0, failures={})
+    controller = Silent(away=10**6, more=0, failures={})
     with refused("engine.lost"):
-        await Endpoint("http://here/v1", keeper, 600.0).watch(lambda _: None, now)
-    assert keeper.polls == 2
+        await Endpoint("http://here/v1", controller, 600.0).watch(lambda _: None, now)
+    assert controller.polls == 2

@@ -221,7 +221,7 @@ def test_a_client_that_leaves_in_the_middle_holds_nobody_up(there: OpenAI) -> No
 
 @pytest.mark.long(
     short="tests/fleet/test_deployment.py"
-    "::test_a_configuration_of_serve_builds_the_endpoint_and_its_keeper"
+    "::test_a_configuration_of_serve_builds_the_endpoint_and_its_controller"
 )
 @pytest.mark.skipif(ON_GPU, reason="the vLLM that is installed is built for GPUs")
 def test_serve_deploys_the_configuration_for_cpus(
@@ -288,7 +288,8 @@ def test_serve_deploys_the_configuration_for_cpus(
 
 
 @pytest.mark.long(
-    short="tests/fleet/test_ingress.py::test_who_waits_for_a_turn_is_told_when_the_keeper_stops"
+    short="tests/fleet/test_ingress.py"
+    "::test_a_request_that_waits_is_refused_when_the_engines_are_stopped"
 )
 def test_models_take_turns_behind_it_until_ctrl_c(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -343,7 +344,7 @@ def test_models_take_turns_behind_it_until_ctrl_c(
         assert texts["pirate"] != texts["plain"]
         assert prompts["pirate"] != prompts["plain"]
 
-        # Who goes away in the middle gives back the lease: else nobody else's turn would come.
+        # A client that goes away in the middle wants nothing any more: others get their turn.
         leave_in_the_middle(there, "pirate")
 
         check_thoughts_are_apart(there, "thinker")

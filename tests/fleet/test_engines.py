@@ -10,7 +10,7 @@ from refusals import Refusal, refusal
 from raybench.config import FleetConf
 from raybench.fleet import devices, embedded
 from raybench.fleet.devices import GIB
-from raybench.fleet.engines import gpus_of, group_engines, is_path, problems, replica_counts
+from raybench.fleet.engines import gpus_of, group_engines, is_path, problems
 from raybench.types import ModelSpec, Replicas, Sampling
 
 CPU = FleetConf(device="cpu")
@@ -363,70 +363,6 @@ def test_an_engine_has_the_most_replicas_that_its_models_ask_for(
     assert engine.replicas == together
     (plain,) = group_engines([vllm("m")])
     assert engine.name == plain.name
-
-
-def counts(
-    *asked: Replicas | None, free: int, every: int | str = 1, degree: int = 1
-) -> tuple[int, ...]:
-    """Return the replicas of engines that ask for so many; the first takes `degree` GPUs."""
-    options = [{"tensor_parallel_size": degree if number == 0 else 1} for number in range(9)]
-    engines = group_engines(
-        [
-            vllm(f"m{number}", f"org/m{number}", replicas=replicas, options=options[number])
-            for number, replicas in enumerate(asked)
-        ]
-    )
-    found = replica_counts(engines, FleetConf(replicas=every), free)
-    assert [*found] == [engine.name for engine in engines]
-    return tuple(found.values())
-
-
-@pytest.mark.parametrize(
-    ("asked", "free", "every", "expected"),
-    [
-        ((None, None), 8, 1, (1, 1)),
-        ((None, 3), 8, 2, (2, 3)),
-        ((None, None), 8, "auto", (4, 4)),
-        ((None, None, None), 8, "auto", (3, 3, 2)),
-        ((None, 2), 8, "auto", (6, 2)),
-        (("auto", None), 4, 1, (3, 1)),
-        ((5, "auto"), 4, 1, (2, 2)),  # no more than there are GPUs
-        ((2, 2, 2), 4, 1, (2, 1, 1)),
-        ((None,) * 3, 2, "auto", (1, 1, 1)),  # these take turns
-        (("auto", 3), 0, 1, (1, 3)),  # on CPUs
-    ],
-)
-def test_free_gpus_are_dealt_round_robin(
-    asked: tuple[Replicas | None, ...], free: int, every: int | str, expected: tuple[int, ...]
-) -> None:
-    assert counts(*asked, free=free, every=every) == expected
-
-
-def test_a_replica_takes_all_gpus_of_its_engine() -> None:
-    assert counts("auto", "auto", free=8, degree=4) == (1, 4)
-    assert counts("auto", free=8, degree=3) == (2,)
-    assert counts(9, free=8, degree=4) == (2,)
-    assert counts(2, free=2, degree=4) == (1,)
-
-
-@given(
-    st.lists(st.sampled_from([None, 1, 2, 5, "auto"]), min_size=1, max_size=5),
-    st.integers(0, 16),
-    st.integers(0, 4),
-)
-def test_replicas_of_one_engine_fit_side_by_side(
-    asked: list[Replicas | None], free: int, degree: int
-) -> None:
-    found = counts(*asked, free=free, every="auto", degree=degree)
-    assert min(found) >= 1
-    for number, replicas in enumerate(found):
-        assert replicas == 1 or not free or replicas * (degree if number == 0 else 1) <= free
-
-
-def test_only_hosted_engines_have_replicas() -> None:
-    engines = group_engines([openai("a"), ModelSpec("s", "simulated", ""), vllm("m")])
-    conf = FleetConf(replicas="auto")
-    assert [*replica_counts(engines, conf, 3).values()] == [1, 1, 3]
 
 
 def test_only_some_degrees_of_parallelism_take_gpus() -> None:

@@ -18,6 +18,7 @@ from statements import code, values
 from raybench.config import FleetConf, labels
 from raybench.errors import RunFailed
 from raybench.fleet import cluster, devices
+from raybench.fleet.devices import Machine
 from raybench.fleet.gpus import (
     cuda_of_torch,
     engine_defaults,
@@ -26,7 +27,6 @@ from raybench.fleet.gpus import (
     nvcc,
     start_problems,
 )
-from raybench.fleet.places import Node
 
 SAMPLER = "VLLM_USE_FLASHINFER_SAMPLER"
 ATTENTION = "roster.models[].options.attention_backend"
@@ -353,7 +353,7 @@ def test_a_run_ends_if_no_node_can_start_engines(machine: GpuMachine) -> None:
 
 def test_clusters_whose_gpus_are_fine_or_still_to_come_stay_as_they_are() -> None:
     conf = FleetConf()
-    for nodes in ([Node("a", 8.0, {"0": 80.0})], [Node("head", 8.0)], []):
+    for nodes in ([Machine("a", 8.0, {"0": 80.0})], [Machine("head", 8.0)], []):
         assert cluster.leave_out(conf, nodes, pytest.fail) is conf
 
 

@@ -43,7 +43,7 @@ from raybench.config import FleetConf
 from raybench.experiments.parts.taking_part import seen
 from raybench.fleet import Fleet, embedded, group_engines, open_fleet
 from raybench.fleet.chat import NO_IMAGES
-from raybench.fleet.keeper import handle
+from raybench.fleet.serve_backend import handle
 from raybench.fleet.serve_calls import applications
 from raybench.pipeline.judges import Panel, decided
 from raybench.tracking.console.models import Seen
@@ -438,7 +438,7 @@ async def test_templates_and_tokens_do_not_hold_up_the_replica(fleet: Fleet) -> 
     long = [ask(f"{number} " + "The quick brown fox jumps. " * 1500) for number in range(150)]
     batch = asyncio.create_task(fleet.complete("greedy", long))
     answered = 0
-    replica = handle(group_engines(TEXT_MODELS)[0].name)
+    replica = handle(f"{group_engines(TEXT_MODELS)[0].name}-r0")
     while not batch.done():
         await replica.check_health.remote()
         answered += 1
@@ -518,7 +518,7 @@ async def test_interleaved_requests_cost_one_swap_and_none_is_lost(fleet: Fleet)
 async def account_is_current(fleet: Fleet) -> None:
     """Wait until the account has been told how the engines stand from now on."""
     reports = fleet.account.reports
-    await until(lambda: fleet.account.reports >= reports + 2, "two reports of the keeper")
+    await until(lambda: fleet.account.reports >= reports + 2, "two reports of the controller")
 
 
 async def test_a_model_that_takes_images_sees_them(fleet: Fleet) -> None:

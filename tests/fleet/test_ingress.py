@@ -1,121 +1,187 @@
-"""The endpoint's front: what a client is told while its model cannot be had."""
+"""The endpoint's front: which replica a request goes to, and when a client is refused."""
 
 import asyncio
-from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from importlib.util import find_spec
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from fleet.fake_keeper import FakeKeeper
+from engines.fake_controller import FakeController
+from fleet.fake_deployment import Remote
 
-from raybench.fleet.leases import Leases
+from raybench.config import FleetConf
+from raybench.engines.base import ReplicaClosed
+from raybench.fleet.endpoint import engines
 from raybench.types import ModelSpec
 
 pytestmark = [
     pytest.mark.slow,  # the import of vLLM
     pytest.mark.skipif(find_spec("vllm") is None, reason="vLLM is not installed"),
+    pytest.mark.virtual_time,
 ]
+PLAIN = ModelSpec("plain", "vllm", "embedded")
+(SPEC,) = engines([PLAIN], FleetConf(), "app")
+FIRST, SECOND = f"{SPEC.name}-r0", f"{SPEC.name}-r1"
 
 
-@pytest.fixture(autouse=True)
-def without_serve(monkeypatch: pytest.MonkeyPatch) -> None:
-    from raybench.fleet import ingress
+class Front:
+    """An ingress with one model, its controller, and replicas that a test decides for."""
 
-    monkeypatch.setattr(ingress, "handle", lambda name: f"the handle of {name}")
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from ray import serve
+
+        from raybench.fleet import ingress
+
+        self.asked: list[str] = []
+        """The replica of each request."""
+        self.errors: dict[str, Exception] = {}
+        """What a request meets at a replica, before its first reply."""
+        self.later_errors: dict[str, Exception] = {}
+        """What it meets after its first reply."""
+        self.answering = asyncio.Event()
+        self.answering.set()
+        self.controller = FakeController(SPEC.name)
+        remote = SimpleNamespace(
+            report=Remote(self.controller.report), assignments=Remote(self.controller.assignments)
+        )
+        context = SimpleNamespace(app_name="app")
+        monkeypatch.setattr(serve, "get_replica_context", lambda: context)
+        monkeypatch.setattr(ingress, "replica_inside", lambda: None)
+        monkeypatch.setattr(ingress, "quieten", lambda: None)
+        monkeypatch.setattr(ingress, "handle", self._handle)
+        self.ingress = ingress.Ingress([PLAIN], FleetConf(), remote, None)
+
+    def _handle(self, replica: str) -> Any:
+        async def chat(body: Any, _: Any) -> AsyncGenerator[str]:
+            assert body.model == replica
+            self.asked.append(replica)
+            await self.answering.wait()
+            if error := self.errors.get(replica):
+                raise error
+            yield f'{{"model":"{replica}"}}'
+            if error := self.later_errors.get(replica):
+                raise error
+
+        found = SimpleNamespace(chat=SimpleNamespace(remote=chat))
+        found.options = lambda **_: found
+        return found
+
+    async def assign(self, *replicas: str, failure: str = "") -> None:
+        self.controller.assign(*replicas, failure=failure)
+        await asyncio.sleep(1)
+
+    async def replies(self, model: str = "plain") -> list[Any]:
+        from ray.llm._internal.serve.core.configs.openai_api_models import ChatCompletionRequest
+
+        body = ChatCompletionRequest(model=model, messages=[{"role": "user", "content": "Hello"}])
+        return [it async for it in self.ingress._get_response(body=body, call_method="chat")]
+
+    async def refusal(self, model: str = "plain") -> tuple[int, str, str]:
+        """Return status, type and message of what a client is told instead of a reply."""
+        from ray.llm._internal.serve.core.configs.openai_api_models import OpenAIHTTPException
+
+        with pytest.raises(OpenAIHTTPException) as raised:
+            await self.replies(model)
+        return raised.value.status_code, raised.value.type, raised.value.message
+
+    def is_idle(self) -> bool:
+        report = self.ingress._pickers[SPEC.name].report()
+        return report.ready == report.outstanding == 0
 
 
-def ingress_of(keeper: FakeKeeper) -> Any:
-    """An ingress with this keeper, whose only model is 'plain' of the engine 'e'."""
-    from raybench.fleet.ingress import Ingress
-
-    ingress = object.__new__(Ingress)  # its own start wants the context of a replica
-    ingress._doors = {"plain": (ModelSpec("plain", "vllm", "embedded"), "e")}
-    ingress._leases = Leases(keeper)
-    ingress._keeper = keeper
-    ingress._replicas, ingress._outstanding = {}, Counter()
-    ingress._default_serve_handles = {}
-    return ingress
+@pytest.fixture
+async def front(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Front]:
+    front = Front(monkeypatch)
+    yield front
+    front.ingress._assignments.cancel()
+    await asyncio.gather(front.ingress._assignments, return_exceptions=True)
+    assert front.is_idle()
 
 
-def replies(ingress: Any) -> AsyncIterator[Any]:
-    from ray.llm._internal.serve.core.configs.openai_api_models import ChatCompletionRequest
-
-    body = ChatCompletionRequest(model="plain", messages=[{"role": "user", "content": "Hello"}])
-    answer: AsyncIterator[Any] = ingress._get_response(body=body, call_method="chat")
-    return answer
+ANSWER = ['{"model":"plain"}']
 
 
-async def refusal(keeper: FakeKeeper) -> tuple[int, str, str]:
-    """Return status, type and message of what a client is told instead of a reply."""
-    from ray.llm._internal.serve.core.configs.openai_api_models import OpenAIHTTPException
-
-    with pytest.raises(OpenAIHTTPException) as raised:
-        await anext(replies(ingress_of(keeper)))
-    await asyncio.sleep(0)  # in which the lease is given back
-    assert keeper.held == {}
-    return raised.value.status_code, raised.value.type, raised.value.message
+async def test_a_request_waits_until_its_engine_has_a_replica(front: Front) -> None:
+    waiting = asyncio.create_task(front.replies())
+    await asyncio.sleep(1)
+    assert front.controller.wanted == {SPEC.name: 1}
+    assert front.asked == []
+    await front.assign(FIRST)
+    assert await waiting == ANSWER
 
 
-async def test_a_model_that_cannot_be_loaded_is_unavailable_for_the_reason() -> None:
-    told = await refusal(FakeKeeper(reason="no weights"))
-    assert told == (503, "model_unavailable", "no weights")
+async def test_a_model_that_is_not_there_is_unknown(front: Front) -> None:
+    status, kind, _ = await front.refusal("plane")
+    assert (status, kind) == (404, "model_not_found")
 
 
-async def test_who_waits_for_a_turn_is_told_when_the_keeper_stops() -> None:
-    keeper = FakeKeeper()
-    keeper.granting.clear()
-    waiting = asyncio.create_task(refusal(keeper))
-    while not keeper.held:
-        await asyncio.sleep(0)
-    keeper.reason = "it stops"
-    keeper.granting.set()
+async def test_a_model_that_cannot_be_loaded_is_unavailable_for_the_reason(front: Front) -> None:
+    await front.assign(failure="no weights")
+    assert await front.refusal() == (503, "model_unavailable", "no weights")
+    assert front.asked == []
+
+
+async def test_a_request_that_waits_is_refused_when_the_engines_are_stopped(front: Front) -> None:
+    waiting = asyncio.create_task(front.refusal())
+    await asyncio.sleep(1)
+    assert not waiting.done()
+    await front.assign(failure="it stops")
     assert await waiting == (503, "model_unavailable", "it stops")
 
 
-async def test_a_replica_that_dies_under_a_reply_is_unavailable(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_replica_that_dies_under_a_reply_is_unavailable(front: Front) -> None:
     from ray.exceptions import RayActorError
-    from ray.serve.llm.ingress import OpenAiIngress
 
-    async def dying(*_: Any, **__: Any) -> AsyncIterator[Any]:
-        for reply in list[str]():
-            yield reply
-        raise RayActorError(error_msg="the replica died")
-
-    monkeypatch.setattr(OpenAiIngress, "_get_response", dying)
-    status, kind, message = await refusal(FakeKeeper())
+    front.errors[FIRST] = RayActorError(error_msg="the replica died")
+    await front.assign(FIRST)
+    status, kind, message = await front.refusal()
     assert (status, kind) == (503, "model_unavailable")
-    assert message.startswith("engine e: ")
+    assert message.startswith(f"engine {SPEC.name}: ")
 
 
-async def test_requests_go_to_the_replica_that_has_the_fewest(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    from ray.serve.llm.ingress import OpenAiIngress
+async def test_requests_go_to_the_replica_with_the_fewest(front: Front) -> None:
+    front.answering.clear()
+    await front.assign(FIRST, SECOND)
+    waiting = [asyncio.create_task(front.replies()) for _ in range(4)]
+    await asyncio.sleep(1)
+    assert sorted(front.asked) == [FIRST, FIRST, SECOND, SECOND]
+    front.answering.set()
+    assert await asyncio.gather(*waiting) == [ANSWER] * 4
 
-    asked: list[str] = []
-    answering = asyncio.Event()
 
-    async def answered(self: Any, *, body: Any, **_: Any) -> AsyncIterator[Any]:
-        asked.append(body.model)
-        await answering.wait()
-        yield f'{{"model":"{body.model}"}}'
+def closed() -> Exception:
+    """Return what Ray raises where a replica is closed."""
+    from ray.exceptions import RayTaskError
 
-    monkeypatch.setattr(OpenAiIngress, "_get_response", answered)
-    keeper = FakeKeeper()
-    keeper.names = {"e": ["e", "e-r1"]}
-    ingress = ingress_of(keeper)
+    error: Exception = RayTaskError("chat", "Traceback", ReplicaClosed()).as_instanceof_cause()
+    return error
 
-    async def answer() -> Any:
-        return [reply async for reply in replies(ingress)]
 
-    waiting = [asyncio.create_task(answer()) for _ in range(4)]
-    while len(asked) < 4:
-        await asyncio.sleep(0)
-    assert sorted(asked) == ["e", "e", "e-r1", "e-r1"]
-    assert {*ingress._default_serve_handles} == {"e", "e-r1"}
-    answering.set()
-    assert await asyncio.gather(*waiting) == [['{"model":"plain"}']] * 4
-    assert sum(ingress._outstanding.values()) == 0
+async def test_another_replica_answers_where_one_has_closed(front: Front) -> None:
+    front.errors[FIRST] = closed()
+    await front.assign(FIRST, SECOND)
+    assert await front.replies() == ANSWER
+    assert await front.replies() == ANSWER
+    assert front.asked == [FIRST, SECOND, SECOND]
+
+
+async def test_a_replica_that_has_closed_answers_once_it_is_open_again(front: Front) -> None:
+    front.errors[FIRST] = closed()
+    await front.assign(FIRST)
+    waiting = asyncio.create_task(front.replies())
+    await asyncio.sleep(100)
+    assert front.asked == [FIRST]
+    assert front.controller.wanted == {SPEC.name: 1}
+    front.errors.clear()
+    await front.assign(FIRST)
+    assert await waiting == ANSWER
+    assert front.asked == [FIRST, FIRST]
+
+
+async def test_a_reply_that_has_begun_is_not_begun_again(front: Front) -> None:
+    front.later_errors[FIRST] = closed()
+    await front.assign(FIRST, SECOND)
+    with pytest.raises(ReplicaClosed):
+        await front.replies()
+    assert front.asked == [FIRST]

@@ -3,9 +3,9 @@
 import asyncio
 
 from raybench.config import FleetConf
+from raybench.engines.scheduler.move_costs import Swaps
 from raybench.experiments.parts.within import House
 from raybench.fleet import open_fleet
-from raybench.fleet.swaps import Swaps
 from raybench.types import Message, ModelSpec, Request, Sampling
 
 ONE = ModelSpec("one", "simulated", "", options={"ability": 0.5})

@@ -155,8 +155,6 @@ def test_the_embedded_weights_come_from_the_cache(
 def test_a_gpu_engine_leaves_to_vllm_what_nobody_set(weights: str) -> None:
     given = config(weights, gpu=True, conf=FleetConf(memory_share=0.8, engine_metrics=True))
     assert given["engine_kwargs"] == {"gpu_memory_utilization": 0.8, **CONSTRAINED}
-    assert "accelerator_config" not in given
-    assert "placement_group_config" not in given
 
 
 def test_a_gpu_engine_is_told_what_the_fleet_says(weights: str) -> None:
@@ -177,28 +175,27 @@ def test_a_hub_id_goes_through_with_its_revision() -> None:
 
 
 @pytest.mark.slow  # the import of vLLM
-@pytest.mark.parametrize(
-    ("options", "gpus"),
-    [
-        ({}, 1),
-        ({"tensor_parallel_size": 4}, 4),
-        ({"tensor_parallel_size": 2, "pipeline_parallel_size": 2}, 4),
-    ],
-)
-def test_ray_gives_each_part_of_an_engine_a_gpu_and_keeps_them_together(
-    weights: str, options: dict[str, int], gpus: int
-) -> None:
+def test_ray_gives_each_part_of_a_replica_on_several_nodes_a_gpu_there(weights: str) -> None:
     pytest.importorskip("vllm")
     from ray.serve.llm import LLMConfig
 
-    asked = LLMConfig(**config(weights, gpu=True, options=options)).get_engine_config()
-    assert [bundle["GPU"] for bundle in asked.placement_bundles] == [1] * gpus
+    given = config(
+        weights,
+        gpu=True,
+        options={"tensor_parallel_size": 2, "pipeline_parallel_size": 2},
+        place=Place(share=0.9, bundles=("a", "a", "b", "b")),
+    )
+    asked = LLMConfig(**given).get_engine_config()
+    assert [bundle["GPU"] for bundle in asked.placement_bundles] == [1] * 4
     assert asked.placement_strategy == "PACK"
     assert asked.get_initialization_kwargs()["distributed_executor_backend"] == "ray"
+    selectors = given["deployment_config"]["placement_group_bundle_label_selector"]
+    assert [it["ray.io/node-id"] for it in selectors] == ["a", "a", "b", "b"]
+    assert "CUDA_VISIBLE_DEVICES" not in given["runtime_env"]["env_vars"]
 
 
 @pytest.mark.slow  # the import of vLLM
-def test_ray_counts_no_gpu_for_an_engine_that_takes_turns_and_starts_its_parts_beside_it(
+def test_ray_counts_no_gpu_for_a_replica_on_one_node_and_starts_its_parts_beside_it(
     weights: str,
 ) -> None:
     pytest.importorskip("vllm")
@@ -223,7 +220,15 @@ def test_ray_copies_weights_from_buckets_and_looks_for_no_others(source: str, co
     assert ("callback_config" not in config(source, gpu=True)) == copied
 
 
-def test_an_engine_that_shares_gpus_is_put_on_its_own_by_us(weights: str) -> None:
+def test_a_replica_whose_kv_cache_has_a_size_gets_that_size(weights: str) -> None:
+    place = Place("a1b2", ("0",), 0.4, kv_gib=2.0)
+    given = config(weights, gpu=True, place=place)["engine_kwargs"]
+    assert given["kv_cache_memory_bytes"] == 2 * 1024**3
+    own = config(weights, gpu=True, place=place, options={"kv_cache_memory_bytes": 10**9})
+    assert own["engine_kwargs"]["kv_cache_memory_bytes"] == 10**9
+
+
+def test_a_replica_is_put_on_the_gpus_that_the_controller_chose(weights: str) -> None:
     place = Place("a1b2", ("2", "GPU-7c1"), 0.4)
     given = config(weights, gpu=True, place=place, conf=FleetConf(engine_metrics=True))
     assert given["engine_kwargs"] == {

@@ -15,9 +15,19 @@ from hypothesis import strategies as st
 from raybench.config import FleetConf
 from raybench.engines.scheduler.messages import EngineNeed, MemoryBudget
 from raybench.errors import Problem
+from raybench.fleet import devices as fleet_devices
+from raybench.fleet import needs as fleet_needs
+from raybench.fleet.devices import Machine
 from raybench.fleet.engines import EngineSpec, cpu_gib, group_engines
-from raybench.fleet.needs import PlacementPlan, needs_of, nodes_of, plan_placement
-from raybench.fleet.places import Node
+from raybench.fleet.needs import (
+    PlacementPlan,
+    awake_at_once,
+    gpus_wanted,
+    needs_of,
+    nodes_of,
+    plan_here,
+    plan_placement,
+)
 from raybench.types import JUDGING, ModelSpec
 
 ROSTER = Path(__file__).parents[2] / "conf/roster/autobench_paper.yaml"
@@ -32,18 +42,18 @@ def engine(name: str, **options: Any) -> EngineSpec:
     return group_engines([ModelSpec(name, "vllm", f"org/{name}", options=options)])[0]
 
 
-def node(*gib: float, name: str = "a", memory_gib: float = 500.0) -> Node:
-    return Node(name, memory_gib, {f"{number}": each for number, each in enumerate(gib)})
+def node(*gib: float, name: str = "a", memory_gib: float = 500.0) -> Machine:
+    return Machine(name, memory_gib, {f"{number}": each for number, each in enumerate(gib)})
 
 
-def need(spec: EngineSpec, *nodes: Node, gib: float = 16.0, **conf: Any) -> EngineNeed:
+def need(spec: EngineSpec, *nodes: Machine, gib: float = 16.0, **conf: Any) -> EngineNeed:
     fleet = FleetConf(**conf)
     found = needs_of(spec, fleet, nodes_of(nodes, fleet, gpu=True), gpu=True, weights_gib=gib)
     assert isinstance(found, EngineNeed)
     return found
 
 
-def problem(spec: EngineSpec, *nodes: Node, gib: float = 16.0, **conf: Any) -> Problem:
+def problem(spec: EngineSpec, *nodes: Machine, gib: float = 16.0, **conf: Any) -> Problem:
     fleet = FleetConf(**conf)
     found = needs_of(spec, fleet, nodes_of(nodes, fleet, gpu=True), gpu=True, weights_gib=gib)
     assert isinstance(found, Problem)
@@ -55,7 +65,7 @@ Sized = Sequence[tuple[EngineSpec, float]]
 """Engines and the GiB of their weights."""
 
 
-def plan(engines: Sized, *nodes: Node, **conf: Any) -> PlacementPlan:
+def plan(engines: Sized, *nodes: Machine, **conf: Any) -> PlacementPlan:
     sizes = {spec.name: gib for spec, gib in engines}
     specs = [spec for spec, _ in engines]
     return plan_placement(specs, FleetConf(**conf), nodes, gpu=True, sizes=sizes)
@@ -78,11 +88,24 @@ def waiting(found: PlacementPlan) -> list[str]:
     return [each.models for each in found.waiting]
 
 
+def some_engines(count: int, gib: float = 8.0, **options: Any) -> list[tuple[EngineSpec, float]]:
+    """Engines of different weights of one size."""
+    return [(engine(f"m{number}", **options), gib) for number in range(count)]
+
+
+def placed_on_cpus(count: int, *gib: float, weights_gib: float = 0.0, **conf: Any) -> PlacementPlan:
+    """The plan of engines on machines of these sizes."""
+    machines = [Machine(f"n{number}", each) for number, each in enumerate(gib)]
+    specs = [spec for spec, _ in some_engines(count)]
+    sizes = {spec.name: weights_gib for spec in specs}
+    return plan_placement(specs, FleetConf(**conf), machines, gpu=False, sizes=sizes)
+
+
 # ---------------------------------------------------------------------------------------- nodes
 
 
 def test_each_gpu_is_a_device_and_half_of_the_memory_holds_sleepers() -> None:
-    nodes = [node(80, 24), Node("head", 64.0)]
+    nodes = [node(80, 24), Machine("head", 64.0)]
     (found,) = nodes_of(nodes, FleetConf(), gpu=True)
     assert [(each.name, each.memory_gib) for each in found.devices] == [
         ("a/gpu0", 80),
@@ -97,6 +120,11 @@ def test_on_cpus_the_device_is_the_memory_or_has_as_many_units_as_slots() -> Non
     assert [(each.name, each.memory_gib) for each in found.devices] == [("a/cpu", 500.0)]
     (found,) = nodes_of([node(80)], FleetConf(slots=3), gpu=False)
     assert [each.memory_gib for each in found.devices] == [3]
+
+
+def test_gpus_are_known_by_the_ids_that_they_have() -> None:
+    found = plan(some_engines(2), Machine("n", 100.0, {"2": 80.0, "GPU-7c1": 80.0}))
+    assert devices(found) == {"m0": (("n/gpu2",),), "m1": (("n/gpuGPU-7c1",),)}
 
 
 # ---------------------------------------------------------------------------------------- needs
@@ -232,12 +260,10 @@ def test_a_pipeline_over_two_nodes_leaves_no_gpu_to_others_until_its_turn_ends()
     nodes = [node(*[80.0] * 8, name=name) for name in "ab"]
     large = engine("large", tensor_parallel_size=8, pipeline_parallel_size=2)
     small = [(engine(f"small{number}"), 8.0) for number in range(3)]
-    found = plan([(large, 800.0), *small], *nodes)
-    assert len(devices(found)["large"][0]) == 16
-    assert waiting(found) == ["small0", "small1", "small2"]
-    found = plan([*small, (large, 800.0)], *nodes)
-    assert counts(found) == dict.fromkeys(["small0", "small1", "small2"], 1)
-    assert waiting(found) == ["large"]
+    for roster in ([(large, 800.0), *small], [*small, (large, 800.0)]):
+        found = plan(roster, *nodes)
+        assert len(devices(found)["large"][0]) == 16
+        assert waiting(found) == ["small0", "small1", "small2"]
 
 
 def test_the_roster_of_the_paper_on_eight_gpus() -> None:
@@ -248,8 +274,8 @@ def test_the_roster_of_the_paper_on_eight_gpus() -> None:
     specs = [(spec, SIZES[spec.called] / 1.074) for spec in group_engines(models)]
     assert len(specs) == 12
     found = plan(specs, node(*[80.0] * 8), replicas="auto")
-    assert counts(found) == dict.fromkeys([model.name for model in models[:8]], 1)
-    assert waiting(found) == [model.name for model in models[8:]]
+    assert {*counts(found).values()} == {1}
+    assert waiting(found) == ["smollm2-1.7b", "llama-3.2-1b", "qwen2.5-3b", "gemma-3-1b"]
     assert [line.code for line in found.lines()] == ["plan.placed"] * 8 + ["plan.waiting_for_turn"]
     # The four largest share eight GPUs: more of them go to those that take longest.
     largest = sorted(specs, key=lambda each: -each[1])[:4]
@@ -257,6 +283,41 @@ def test_the_roster_of_the_paper_on_eight_gpus() -> None:
     assert counts(found) == {
         "qwen2.5-14b": 2, "llama-3-8b": 1, "gemma-7b": 2, "mistral-small-3.1-24b": 3,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("gpus", "replicas", "each"),
+    [
+        (8, 2, [2, 2]), (4, 2, [2, 2]), (3, 2, [2, 1]), (1, 2, [1]), (8, 1, [1, 1]),
+        (8, "auto", [4, 4]), (5, "auto", [3, 2]),
+    ],
+)  # fmt: skip
+def test_engines_have_the_replicas_that_fit_side_by_side(
+    gpus: int, replicas: int | str, each: list[int]
+) -> None:
+    found = plan(some_engines(2), node(*[80.0] * gpus), replicas=replicas)
+    assert [*counts(found).values()] == each
+
+
+@pytest.mark.parametrize(("gpus", "count"), [(5, 2), (7, 3), (8, 4)])
+def test_a_replica_takes_the_gpus_of_its_engine(gpus: int, count: int) -> None:
+    two = some_engines(2, tensor_parallel_size=2)
+    found = plan(two, node(*[80.0] * gpus), replicas=2)
+    assert sum(counts(found).values()) == count
+    names = [name for replicas in devices(found).values() for each in replicas for name in each]
+    assert len({*names}) == len(names) == 2 * count
+
+
+def test_a_share_of_its_own_lets_several_engines_have_one_gpu() -> None:
+    found = plan(some_engines(3, gpu_memory_utilization=0.3), node(80))
+    assert (len(found.placed), waiting(found)) == (3, [])
+
+
+@given(st.integers(1, 6), st.integers(1, 8), st.floats(0.1, 1.0), st.integers(1, 3))
+def test_slots_are_counted_on_each_gpu(slots: int, count: int, share: float, gpus: int) -> None:
+    conf: dict[str, Any] = {"slots": slots, "memory_share": share}
+    found = plan(some_engines(count, 0.0), node(*[80.0] * gpus), **conf)
+    assert len(found.placed) == min(slots * gpus, count)
 
 
 def test_a_number_of_replicas_is_kept_and_auto_takes_the_rest() -> None:
@@ -318,3 +379,132 @@ def test_on_cpus_engines_wait_where_memory_or_slots_are_taken() -> None:
     assert (len(found.placed), waiting(found)) == (1, ["m1", "m2"])
     found = plan_placement(specs, FleetConf(), [node(memory_gib=1.0)], gpu=False)
     assert [each.code for each in found.problems] == ["resources.memory"] * 3
+
+
+def test_a_smaller_kv_cache_lets_more_engines_have_their_memory() -> None:
+    assert len(placed_on_cpus(4, 5.0).placed) == 2
+    assert len(placed_on_cpus(4, 5.0, kv_cache_gib=0.25).placed) == 4
+
+
+def test_engines_of_a_cpu_cluster_spread_over_its_machines() -> None:
+    found = placed_on_cpus(3, 2.0, 2.0)
+    assert devices(found) == {"m0": (("n0/cpu",),), "m1": (("n1/cpu",),)}
+    assert waiting(found) == ["m2"]
+
+
+@given(st.integers(1, 6), st.integers(1, 8))
+def test_slots_are_counted_on_cpus_whatever_the_memory(slots: int, count: int) -> None:
+    found = placed_on_cpus(count, 0.1, slots=slots)
+    assert len(found.placed) == min(slots, count)
+
+
+def test_weights_of_the_hub_count_as_far_as_they_are_known() -> None:
+    specs = [spec for spec, _ in some_engines(3)]
+    found = plan_placement(
+        specs, FleetConf(), [node(memory_gib=8.1)], gpu=False, sizes={specs[0].name: 2.0}
+    )
+    assert (len(found.placed), len(found.waiting)) == (2, 1)
+
+
+@pytest.mark.parametrize(("gib", "replicas"), [(9.0, 2), (3.0, 1)])
+def test_on_cpus_memory_decides_how_many_replicas_there_are(gib: float, replicas: int) -> None:
+    found = placed_on_cpus(1, gib, weights_gib=0.5, replicas=2)
+    assert counts(found) == {"m0": replicas}
+
+
+# --------------------------------------------------------------------------------- GPUs of a run
+
+
+@pytest.mark.parametrize(
+    ("engines", "gpus", "conf", "wanted"),
+    [
+        (2, 4, {}, 2),
+        (2, 4, {"replicas": 2}, 4),
+        (2, 4, {"replicas": 3}, None),
+        (2, 4, {"replicas": "auto"}, None),
+        (5, 4, {}, None),
+        (2, 4, {"slots": 1}, None),
+        (5, 0, {}, 5),
+        (5, 0, {"replicas": "auto"}, 5),
+    ],
+)
+def test_a_run_takes_the_gpus_of_its_engines_or_all_where_they_take_turns(
+    engines: int, gpus: int, conf: dict[str, Any], wanted: int | None
+) -> None:
+    fleet = FleetConf(**conf)
+    nodes = nodes_of([node(*[80.0] * gpus)], fleet, gpu=True)
+    needs = [
+        needs_of(spec, fleet, nodes, gpu=True, weights_gib=gib)
+        for spec, gib in some_engines(engines)
+    ]
+    assert gpus_wanted([it for it in needs if isinstance(it, EngineNeed)], nodes, fleet) == wanted
+
+
+# ---------------------------------------------------------------------------- before Ray starts
+
+
+@pytest.fixture
+def on_disk(tmp_path: Path) -> str:
+    """The beginning of paths of weights that are on this machine, without files."""
+    for number in range(4):
+        (tmp_path / f"m{number}").mkdir()
+    return str(tmp_path / "m")
+
+
+def set_machine(monkeypatch: pytest.MonkeyPatch, gib: float, visible: str = "") -> None:
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    monkeypatch.setattr(fleet_needs, "memory_gib", lambda: gib)
+    monkeypatch.setattr(fleet_devices, "build", lambda: "gpu" if visible else "cpu")
+
+
+def hosted(count: int, weights: str, **options: Any) -> tuple[EngineSpec, ...]:
+    return group_engines(
+        [ModelSpec(f"m{n}", "vllm", f"{weights}{n}", options=options) for n in range(count)]
+    )
+
+
+def test_as_many_engines_are_awake_as_the_memory_of_a_cpu_machine_holds(
+    monkeypatch: pytest.MonkeyPatch, on_disk: str
+) -> None:
+    set_machine(monkeypatch, 5.0)
+    assert awake_at_once(hosted(2, on_disk), FleetConf()) == 2
+    assert awake_at_once(hosted(3, on_disk), FleetConf()) == 2
+    assert awake_at_once(hosted(3, on_disk), FleetConf(slots=1)) == 1
+
+
+def test_what_a_cluster_or_the_hub_holds_is_not_guessed(
+    monkeypatch: pytest.MonkeyPatch, on_disk: str
+) -> None:
+    set_machine(monkeypatch, 5.0)
+    assert plan_here(hosted(3, on_disk), FleetConf(address="ray://head:10001")) is None
+    assert awake_at_once(hosted(3, on_disk), FleetConf(address="ray://head:10001")) is None
+    assert awake_at_once(hosted(3, "org/m"), FleetConf()) is None
+    assert awake_at_once(hosted(3, "org/m"), FleetConf(slots=2)) == 2
+
+
+@pytest.mark.parametrize("conf", [FleetConf(), FleetConf(kv_cache_gib=50)])
+def test_as_many_engines_are_awake_as_the_gpus_of_a_machine_hold(
+    monkeypatch: pytest.MonkeyPatch, on_disk: str, conf: FleetConf
+) -> None:
+    set_machine(monkeypatch, 100.0, "4,5")
+    found = plan_here(hosted(2, on_disk), conf)
+    assert found is not None
+    assert devices(found) == {"m0": (("/gpu4",),), "m1": (("/gpu5",),)}
+    assert awake_at_once(hosted(4, on_disk), conf) == 2
+    assert awake_at_once(hosted(4, on_disk, tensor_parallel_size=2), conf) == 1
+    assert awake_at_once(hosted(3, on_disk, gpu_memory_utilization=0.3), conf) == 3
+
+
+def test_engines_that_others_host_are_always_awake(
+    monkeypatch: pytest.MonkeyPatch, on_disk: str
+) -> None:
+    set_machine(monkeypatch, 2.5)
+    others = group_engines(
+        [
+            ModelSpec("far", "openai", "m", options={"base_url": "http://h/v1"}),
+            ModelSpec("sim", "simulated", ""),
+        ]
+    )
+    assert awake_at_once([*others, *hosted(3, on_disk)], FleetConf()) == 3
+    assert awake_at_once(others, FleetConf()) == 2

@@ -2,15 +2,19 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
+from engines.replicas import TimedEngine, asked
 from helpers import NEEDS_MODEL
+from virtual_time import now
 
 from raybench.cli import conf_dir
+from raybench.engines.base import ReplicaClosed
+from raybench.engines.replica_server import ReplicaServer
 from raybench.fleet import embedded
 from raybench.fleet.chat import NO_IMAGES
 from raybench.fleet.control_tokens import control_tokens
@@ -434,3 +438,61 @@ def test_vllm_tells_of_each_step_of_an_engine() -> None:
     manager.record(scheduler_stats=None, iteration_stats=None)
     assert steps.at > 0.0
     assert watch_steps(SimpleNamespace(logger_manager=None)) is None  # disable_log_stats
+
+
+class Endpoint:
+    """What vLLM answers past `stream`: three replies, and then nothing more until it is closed."""
+
+    def __init__(self) -> None:
+        self.is_closed = False
+
+    async def answer(self, *asked: Any, **named: Any) -> AsyncGenerator[str]:
+        return self._replies()
+
+    async def _replies(self) -> AsyncGenerator[str]:
+        try:
+            for reply in ("one", "two", "three"):
+                yield reply
+            await asyncio.Event().wait()
+        finally:
+            self.is_closed = True
+
+
+@pytest.mark.virtual_time
+@pytest.mark.parametrize("method", ["chat", "completions"])
+async def test_a_request_of_the_endpoint_keeps_its_replica_from_sleep(
+    monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    from ray.serve.llm import LLMServer
+
+    from raybench.fleet.replica import BatchServer
+
+    endpoint = Endpoint()
+    monkeypatch.setattr(LLMServer, method, lambda self, *asked: endpoint.answer())
+    server = object.__new__(BatchServer)
+    server._server = ReplicaServer(TimedEngine(), 600.0, lambda: None, now)
+    replies = await getattr(server, method)("request")
+    assert [await anext(replies) for _ in range(3)] == ["one", "two", "three"]
+    assert server._server.heartbeat().running == 1
+    drain = asyncio.create_task(server.drain(cut_waiting=True))
+    await asyncio.sleep(1)
+    assert not drain.done()
+    with pytest.raises(ReplicaClosed):
+        await anext(await getattr(server, method)("request"))
+    await replies.aclose()
+    await drain
+    assert endpoint.is_closed
+    await server.reopen()
+    replies = await getattr(server, method)("request")
+    assert await anext(replies) == "one"
+    await replies.aclose()
+
+
+@pytest.mark.virtual_time
+async def test_replies_of_one_moment_leave_a_replica_in_one_message() -> None:
+    from raybench.fleet.replica import BatchServer
+
+    server = object.__new__(BatchServer)
+    server._server = ReplicaServer(TimedEngine(8), 600.0, lambda: None, now)
+    requests = [asked(n, seconds=1.0 + n // 4) for n in range(8)]
+    assert [len(group) async for group in server.stream(requests)] == [1, 4, 4]

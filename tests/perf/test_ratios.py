@@ -114,7 +114,7 @@ def test_a_run_of_many_rows_costs_no_more_than_some_imports_of_ray(own_ray: None
 def test_iterations_side_by_side_swap_a_fraction_of_what_the_papers_order_does() -> None:
     """Simulated: neither the swaps nor the seconds depend on this machine."""
     found = dict(autobench_order.simulations(20, 8))
-    paper_swaps, paper_s = found["the paper, swapped as ours"]
+    paper_swaps, paper_s = found["the paper, swapped by raybench"]
     swaps, seconds = found["raybench, all at once"]
     assert paper_swaps > 5 * swaps
     assert paper_s > 2 * seconds

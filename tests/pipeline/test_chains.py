@@ -11,8 +11,8 @@ import scicode_steps
 
 from raybench import benchmarks
 from raybench.config import DataConf
+from raybench.engines.base import Placed
 from raybench.fleet import resolved
-from raybench.fleet.streams import Placed
 from raybench.pipeline import datasets, stages
 from raybench.pipeline.chains import heard
 from raybench.pipeline.datasets import Dataset, Selection

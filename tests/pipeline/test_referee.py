@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import pytest
 
+from raybench.engines.base import Placed
 from raybench.fleet.link import Door
-from raybench.fleet.streams import Placed
 from raybench.pipeline.referee import Referee
 from raybench.pipeline.reply_log import ReplyWriter
 from raybench.pipeline.responses import Responses

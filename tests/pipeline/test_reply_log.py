@@ -10,9 +10,9 @@ from typing import Any, cast
 import pytest
 from refusals import refused
 
+from raybench.engines.base import Placed
 from raybench.errors import RunFailed
 from raybench.fleet.link import Door, Link
-from raybench.fleet.streams import Placed
 from raybench.pipeline import reply_log, stages
 from raybench.pipeline.referee import Referee
 from raybench.pipeline.reply_log import ReplyFiles, ReplyLog, ReplyWriter, key_of

@@ -53,7 +53,7 @@ def one_each(rig: Rig, folder: Path) -> Samples:
 def with_two(rig: Rig, folder: Path, one_each: Samples) -> Samples:
     """Run the first model with two replicas: one dies on the way, the other falls silent."""
     rig.faults.order(Fault("die_after", "*-r1", value=10))
-    rig.faults.order(Fault("silent_after", "*-????????", value=10))
+    rig.faults.order(Fault("silent_after", "*-r0", value=10))
     return _samples(rig, folder, "first", "fleet.replicas=2", "fleet.reply_deadline_s=5")
 
 

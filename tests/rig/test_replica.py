@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -51,8 +52,17 @@ async def _started(config: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> V
     monkeypatch.setenv(SERVER_CLASS, "perf.rig.replica:VirtualReplica")
     server = Engine.__new__(Engine)
     assert isinstance(server, VirtualReplica)
-    await server.__init__(config, 600.0)  # type: ignore[misc]
+    await server.__init__(config, 600.0, controller(True))  # type: ignore[misc]
     return server
+
+
+def controller(answer: bool) -> Any:
+    """Return the handle of a controller that answers this to replicas that want to load."""
+
+    async def begin_load(replica: str) -> bool:
+        return answer
+
+    return SimpleNamespace(begin_load=SimpleNamespace(remote=begin_load))
 
 
 def _request(text: str, **given: Any) -> Request:
@@ -150,16 +160,26 @@ async def test_what_becomes_of_a_request(
     assert completion.finish == finish
 
 
-async def test_it_sleeps_and_wakes_as_the_keeper_asks(
+async def test_it_sleeps_and_wakes_as_the_controller_asks(
     memory: SharedDeviceMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = await _started(_config(tmp_path / "w", *TWO), monkeypatch)
     before = (await _one(server, "x")).text
     for level in (1, 2):
-        await server.drain_and_sleep(level)
+        await server.drain(cut_waiting=False)
+        await server.put_to_sleep(level)
         assert memory.free("0") / GIB > 78
         assert await server.wake_and_compare()
     assert (await _one(server, "x")).text == before != GARBAGE
+
+
+async def test_a_replica_that_has_lost_its_devices_does_not_load(
+    memory: SharedDeviceMemory, tmp_path: Path
+) -> None:
+    server = object.__new__(VirtualReplica)
+    with pytest.raises(RuntimeError):
+        await server.__init__(_config(tmp_path / "w", "0"), 600.0, controller(False))  # type: ignore[misc]
+    assert memory.free("0") == 80 * GIB
 
 
 async def test_a_wake_with_other_weights_is_noticed(
@@ -167,7 +187,8 @@ async def test_a_wake_with_other_weights_is_noticed(
 ) -> None:
     server = await _started(_config(tmp_path / "w", *TWO), monkeypatch)
     node.faults().order(Fault("garbage_after_wake", value=2))
-    await server.drain_and_sleep(2)
+    await server.drain(cut_waiting=False)
+    await server.put_to_sleep(2)
     assert not await server.wake_and_compare()
 
 

@@ -9,9 +9,10 @@ from raybench.engines.scheduler.messages import EngineNeed, Node, ReplicaState
 from raybench.statements import Statement
 
 TOLERANCE = 1e-6
-IDLE, SLEEPER, EXTRA, PRESSED, _REST = range(5)
-"""Who leaves first: an idle replica, a sleeping one (it is unloaded), a busy one whose engine has
-another, the last one of a busy engine. Then what those who went to sleep left on the device."""
+IDLE, SLEEPER, WANTED_SLEEPER, EXTRA, PRESSED, _REST = range(6)
+"""Who leaves first: an idle replica, a sleeping one (it is unloaded), a sleeping one that is to be
+woken soon, a busy one whose engine has another, the last one of a busy engine. Then what those who
+went to sleep left on the device."""
 COMES = (
     ReplicaState.PLANNED, ReplicaState.LOADING, ReplicaState.WAKING, ReplicaState.OPEN,
 )  # fmt: skip
@@ -85,8 +86,13 @@ class DeviceMemory:
     node: "NodeDevices"
     other_gib: float = 0.0
     """What no replica accounts for."""
+    exclusive_moves: bool = True
     replicas: list[Replica] = field(default_factory=list)
     moving: Replica | None = None
+    """Whoever moves there, if it has to be alone."""
+    swapping: set[Replica] = field(default_factory=set)
+    """Those whose moves belong to swaps."""
+    swapping_since: float = 0.0
 
     def held_gib(self) -> float:
         """Return what is taken now."""
@@ -156,7 +162,12 @@ class Devices:
             here.node = node
             for device in node.devices:
                 if device.name not in self.by_name:
-                    self.by_name[device.name] = DeviceMemory(device.name, device.memory_gib, here)
+                    self.by_name[device.name] = DeviceMemory(
+                        device.name,
+                        device.memory_gib,
+                        here,
+                        exclusive_moves=device.exclusive_moves,
+                    )
                     here.devices.append(self.by_name[device.name])
         self._fitting.clear()
 
@@ -284,7 +295,8 @@ def _leavers(
             continue
         left = replica.claimed_gib(device)
         if replica.state is ReplicaState.ASLEEP:
-            yield Leaver(SLEEPER, replica.since, replica, left, True)
+            rank, since = may_leave(replica) or (SLEEPER, replica.since)
+            yield Leaver(rank, since, replica, left, True)
         elif replica.state in (ReplicaState.CLOSING, ReplicaState.CLOSED):
             yield Leaver(_REST, 0.0, replica, left, True)
         elif (leave := may_leave(replica)) is not None:
@@ -329,7 +341,9 @@ def _cost(leaving: Sequence[Leaver]) -> tuple[float, float, float, float]:
     if not leaving:
         return (0.0, 0.0, 0.0, 0.0)
     return (
-        float(sum(max(0, leaver.rank - SLEEPER) for leaver in leaving if leaver.rank < _REST)),
+        float(
+            sum(max(0, leaver.rank - WANTED_SLEEPER) for leaver in leaving if leaver.rank < _REST)
+        ),
         float(sum(leaver.replica.state is ReplicaState.ASLEEP for leaver in leaving)),
         float(len(leaving)),
         max(leaver.since for leaver in leaving),

@@ -23,6 +23,8 @@ class Device:
 
     name: str
     memory_gib: float
+    exclusive_moves: bool = True
+    """A load measures the whole device, as on GPUs: it has one move at a time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,34 @@
 from dataclasses import dataclass
 
 
+@dataclass(frozen=True, slots=True)
+class Swaps:
+    """What swaps have cost in some time: moves by which one engine made way for another."""
+
+    count: int = 0
+    """Engines brought in that others had to make way for."""
+    seconds: float = 0.0
+    """Device time of these moves; loads into free memory do not count."""
+    share: float = 0.0
+    """Those seconds as a share of all device time."""
+    loads: int = 0
+    """Loads and wakes in all."""
+    device_seconds: float = 0.0
+    """All device time."""
+
+    def since(self, earlier: "Swaps") -> "Swaps":
+        """Return what they have cost since then."""
+        seconds = self.seconds - earlier.seconds
+        whole = self.device_seconds - earlier.device_seconds
+        return Swaps(
+            self.count - earlier.count,
+            seconds,
+            seconds / whole if whole > 0 else 0.0,
+            self.loads - earlier.loads,
+            whole,
+        )
+
+
 @dataclass(slots=True)
 class MoveCosts:
     """Counts of moves, and device seconds. A swap brings in a replica that others made way for."""
@@ -11,7 +39,7 @@ class MoveCosts:
     wakes: int = 0
     swaps: int = 0
     swap_seconds: float = 0.0
-    """Device time of the moves of swaps. One device has one move at a time."""
+    """Device time of the moves of swaps. Moves at the same time on one device count once."""
     devices: int = 0
     _since: float = 0.0
     _device_seconds: float = 0.0
@@ -27,14 +55,19 @@ class MoveCosts:
         self.loads += not from_sleep
         self.swaps += is_swap
 
-    def add_move(self, devices: int, seconds: float, *, is_swap: bool) -> None:
-        """Add the time of a move that has ended."""
-        if is_swap:
-            self.swap_seconds += devices * seconds
-
     def device_seconds(self, now: float) -> float:
         """Return the time of all devices so far."""
         return self._device_seconds + self.devices * (now - self._since)
+
+    def until(self, now: float) -> Swaps:
+        """Return what swaps have cost so far."""
+        return Swaps(
+            self.swaps,
+            self.swap_seconds,
+            self.swap_share(now),
+            self.loads + self.wakes,
+            self.device_seconds(now),
+        )
 
     def swap_share(self, now: float) -> float:
         """Return the share of all device time that swaps took."""

@@ -352,14 +352,20 @@ class ReplicaMoves:
     def _begin_move(self, replica: Replica, state: ReplicaState) -> None:
         self._pending.pop(replica, None)
         for device in replica.devices:
-            device.moving = replica
+            device.moving = replica if device.exclusive_moves else None
+            if replica.is_swap:
+                if not device.swapping:
+                    device.swapping_since = self.now
+                device.swapping.add(replica)
         self._set(replica, state)
 
     def _end_move(self, replica: Replica) -> None:
         for device in replica.devices:
             device.moving = None
-        seconds = self.now - replica.since
-        self.costs.add_move(len(replica.devices), seconds, is_swap=replica.is_swap)
+            if replica in device.swapping:
+                device.swapping.remove(replica)
+                if not device.swapping:
+                    self.costs.swap_seconds += self.now - device.swapping_since
 
     def _set(self, replica: Replica, state: ReplicaState) -> None:
         replica.state, replica.since = state, self.now

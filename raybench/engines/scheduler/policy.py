@@ -2,9 +2,11 @@
 
 `EngineScheduler.handle` takes what happened and returns what is to be done. The rules, in order:
 
-1. Load what fits: every engine with demand has one replica before any has two.
+1. Load what fits: every engine with demand has one replica before any has two. Before any demand is
+   known, the largest engines are loaded first.
 2. Free devices become replicas of the engine with the most seconds of work left per replica.
-3. A replica is added only if it saves several times what its load takes.
+3. A replica is added only if it saves several times what its load takes, before an engine that
+   waits takes its devices.
 4. Engines that wait come in as devices become free: referees first, then the longest work, then the
    oldest. Residents with work are sent away for them only when patience is about to end.
 5. A replica without work gives way after `linger_s`; a busy one gives way to an engine that has no
@@ -16,14 +18,19 @@ Running requests are never moved: a replica is closed and drained before it slee
 move has all its devices to itself, and no device is promised more memory than it has.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from heapq import heapify, heapreplace
 
 from raybench.engines.scheduler.devices import (
+    COMES,
     EXTRA,
     IDLE,
     PRESSED,
+    SLEEPER,
     TOLERANCE,
+    WANTED_SLEEPER,
     DeviceMemory,
     MayLeave,
     Placement,
@@ -95,9 +102,12 @@ class EngineScheduler:
         return self._moves.costs
 
     def preload(self, now: float) -> list[Action]:
-        """Load what fits side by side before any client reports, in the order of admission."""
+        """Load what fits side by side before any client reports: referees first, then the largest.
+
+        The largest engines are taken to be the slowest: no work is known yet.
+        """
         self._now = self._moves.now = now
-        for engine in sorted(self._engines.values(), key=self._admission_order):
+        for engine in sorted(self._engines.values(), key=_by_size):
             if not engine.reason and not engine.coming:
                 placement = choose_devices(engine.memory, self._moves.devices, lambda replica: None)
                 if isinstance(placement, Placement):
@@ -133,6 +143,17 @@ class EngineScheduler:
     def failures(self) -> dict[str, str]:
         """Return the engines that are unavailable, and why."""
         return {each.name: each.reason for each in self._engines.values() if each.reason}
+
+    def engines(self) -> list[str]:
+        """Return the names of all engines."""
+        return [*self._engines]
+
+    def open_requests(self, engine: str) -> dict[str, int]:
+        """Return the requests to an engine that have no reply, by the model that is asked."""
+        models = Counter[str]()
+        for report in self._engines[engine].reports.values():
+            models.update(report.models)
+        return dict(models)
 
     def waiting(self) -> dict[str, int]:
         """Return the ready requests of engines that have no open replica."""
@@ -214,9 +235,15 @@ class EngineScheduler:
         return waiting
 
     def _admission_order(self, engine: EngineState) -> tuple[bool, float, float]:
-        """Sort referees first, then the longest work, then the oldest (rule 4)."""
+        """Sort referees first, then the longest work, then the oldest (rule 4).
+
+        Work that is too short to pay a replica is not ordered by its length: engines that ask
+        each other would come in again and again for what has gathered since.
+        """
         since = self._now if engine.waiting_since is None else engine.waiting_since
-        return not engine.need.is_referee, -engine.seconds_left(), since
+        left_s = engine.seconds_left()
+        is_long = left_s >= PAYS * engine.load_s
+        return not engine.need.is_referee, -left_s if is_long else 0.0, since
 
     def _admit(self, waiting: list[EngineState]) -> Iterator[Action]:
         """Give every engine with demand its first replica (rules 1, 4 and 5)."""
@@ -248,16 +275,11 @@ class EngineScheduler:
         if not engine.can_wake:
             return False
 
-        def frees_s(other: EngineState) -> float:
-            if other is engine or not other.is_busy:
-                return 0.0
-            return other.seconds_left(len(other.coming)) if other.knows_remaining else float("inf")
-
         return PAYS * engine.load_s <= min(
             max(
-                frees_s(self._moves.engine_of(other))
+                0.0 if (other := self._moves.engine_of(each)) is engine else _ends_s(other)
                 for device in replica.devices
-                for other in device.replicas
+                for each in device.replicas
             )
             for replica in engine.replicas.values()
             if replica.devices and not replica.must_unload
@@ -278,6 +300,8 @@ class EngineScheduler:
 
         def may_leave(replica: Replica) -> tuple[int, float] | None:
             engine = self._moves.engine_of(replica)
+            if replica.state is ReplicaState.ASLEEP:
+                return _rank_sleeper(engine, replica)
             is_extra = mains.get(engine, replica) is not replica
             if replica.state is ReplicaState.PLANNED and is_extra:
                 return None if replica.level or replica.restarts else (IDLE, 0.0)
@@ -370,14 +394,17 @@ class EngineScheduler:
         return max(min(share, _TURN * engine.load_s), engine.load_s)
 
     def _stays_s(self, engine: EngineState) -> float:
-        return min(engine.seconds_left(), self._turn_s(engine)) + engine.leave_s
+        """Return how long an engine is reckoned to stay: its turn, where more requests may come."""
+        turn_s = self._turn_s(engine)
+        left_s = engine.seconds_left() if engine.knows_remaining else turn_s
+        return min(left_s, turn_s) + engine.leave_s
 
     def _grow(self) -> Iterator[Action]:
         """Make free devices replicas of engines that have one (rules 2 and 3)."""
         known = all(engine.is_known for engine in self._engines.values())
         if self._now < self._grow_from and not known:
             return
-        too_large = _TooLarge()
+        taken_s, too_large = self._find_takers(), _TooLarge()
         growing = True
         while growing:
             growing = False
@@ -385,7 +412,8 @@ class EngineScheduler:
             for engine in sorted(engines, key=self._growth_order):
                 if too_large.holds(engine) and not engine.asleep:
                     continue
-                if found := self._find_devices(engine, self._gives_way_to_growth(engine)):
+                found = self._find_devices(engine, self._gives_way_to_growth(engine))
+                if found and taken_s(found[0].devices) >= PAYS * engine.arrival_s:
                     yield from self._moves.plan(engine, *found)
                     growing = True
                     break
@@ -401,6 +429,45 @@ class EngineScheduler:
         saved = engine.seconds_left(replicas) / (replicas + 1)
         return engine.ready + engine.remaining > 0 and saved >= PAYS * engine.arrival_s
 
+    def _find_takers(self) -> Callable[[Sequence[DeviceMemory]], float]:
+        """Return what tells how soon an engine that waits takes these devices (rule 1)."""
+        waiting = [engine for engine in self._engines.values() if self._waits(engine)]
+        frees_s = cache(self._frees_s)
+
+        @cache
+        def comes_in_s(engine: EngineState) -> float:
+            if engine.can_wake and not self._pays_again(engine):
+                return float("inf")  # it waits for the devices that it sleeps on
+            nodes = self._moves.devices.fitting(engine.memory)
+            stages, count = stages_of(engine.need, nodes)
+            starts = sorted(sorted(map(frees_s, node))[count - 1] for node in nodes)
+            return min(starts[stages - 1], self._slack_s)
+
+        def taken_s(devices: Sequence[DeviceMemory]) -> float:
+            return min(
+                (
+                    comes_in_s(engine)
+                    for engine in waiting
+                    for node in self._moves.devices.fitting(engine.memory)
+                    if any(device in node for device in devices)
+                ),
+                default=float("inf"),
+            )
+
+        return taken_s
+
+    def _frees_s(self, device: DeviceMemory) -> float:
+        """Return when the last replica of an engine on a device ends its known work."""
+        engines = [(each, self._moves.engine_of(each)) for each in device.replicas]
+        return max(
+            (
+                _ends_s(engine)
+                for replica, engine in engines
+                if replica.state in COMES and replica in (engine.opened or engine.coming)[:1]
+            ),
+            default=0.0,
+        )
+
     def _growth_order(self, engine: EngineState) -> tuple[bool, float]:
         return engine.need.replicas is None, -engine.seconds_left(len(engine.coming))
 
@@ -409,6 +476,8 @@ class EngineScheduler:
 
         def may_leave(replica: Replica) -> tuple[int, float] | None:
             engine = self._moves.engine_of(replica)
+            if replica.state is ReplicaState.ASLEEP:
+                return _rank_sleeper(engine, replica)
             if replica.state is not ReplicaState.OPEN or engine is comer:
                 return None
             if not engine.is_busy:
@@ -437,6 +506,24 @@ class EngineScheduler:
         if any(map(self._pays, self._engines.values())):
             times += [self._now + _LOOK_S, self._grow_from]
         return min((time for time in times if time > self._now), default=None)
+
+
+def _rank_sleeper(engine: EngineState, replica: Replica) -> tuple[int, float]:
+    """Return how soon a sleeping replica is unloaded; of those that wait, who came last."""
+    if engine.waiting_since is None:
+        return SLEEPER, replica.since
+    return WANTED_SLEEPER, -engine.waiting_since
+
+
+def _ends_s(engine: EngineState) -> float:
+    """Return how long an engine still takes for all its work; infinity where nobody knows."""
+    if not engine.is_busy:
+        return 0.0
+    return engine.seconds_left(len(engine.coming)) if engine.knows_remaining else float("inf")
+
+
+def _by_size(engine: EngineState) -> tuple[bool, float]:
+    return not engine.need.is_referee, -engine.need.memory.weights * engine.need.devices
 
 
 def _by_age(engine: EngineState) -> float:

@@ -16,7 +16,7 @@ from raybench.experiments.autobench.deviations import deviations
 from raybench.experiments.parts.deviations import AUTOBENCH_PAPER
 from raybench.experiments.parts.deviations import planned as named
 from raybench.fleet import group_engines
-from raybench.fleet.places import slots
+from raybench.fleet.needs import awake_at_once
 from raybench.pipeline.run_identity import fingerprint
 from raybench.statements import Statement
 from raybench.tracking.plan import engine_lines, turns
@@ -170,7 +170,7 @@ def plan(config: Config, extended: reuse.Extended | None = None) -> Plan:
     models = tuple(model.spec() for model in config.roster.models)
     referees = tuple(model.spec() for model in judges(config))
     engines = group_engines(everybody(config))
-    awake = slots(engines, config.fleet)
+    awake = awake_at_once(engines, config.fleet)
     return Plan(
         experiment="autobench",
         models=models,

@@ -19,7 +19,7 @@ from raybench.config.autobench_ablations import (
 from raybench.experiments.autobench import given, reuse
 from raybench.experiments.autobench import setup as plain
 from raybench.fleet import group_engines
-from raybench.fleet.places import slots
+from raybench.fleet.needs import awake_at_once
 from raybench.paths import expanded
 from raybench.statements import Statement
 from raybench.tracking.plan import engine_lines, turns
@@ -78,7 +78,7 @@ def plan(config: Config, extended: reuse.Extended | None = None) -> Plan:
     asked, several = everybody(config), played(config)
     models = len(config.roster.models)
     engines = group_engines(asked)
-    awake = slots(engines, config.fleet)
+    awake = awake_at_once(engines, config.fleet)
     least, most = _calls(config)
     full = plain.plan(variant(config, FULL, ""), extended or reuse.earlier(config))
     of_its_engines = turns(len(full.engines), full.slots)

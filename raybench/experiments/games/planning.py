@@ -12,7 +12,7 @@ from raybench.experiments.games.deviations import deviations
 from raybench.experiments.parts.deviations import GAMES_PAPER
 from raybench.experiments.parts.deviations import planned as named
 from raybench.fleet import group_engines
-from raybench.fleet.places import slots
+from raybench.fleet.needs import awake_at_once
 from raybench.games.parts import choice
 from raybench.statements import Statement
 from raybench.tournament import pairing
@@ -27,7 +27,7 @@ def plan(config: Config) -> Plan:
     models = tuple(asking.drawn(config, asked[model.name]) for model in config.roster.models)
     referees = tuple(asked[model.name] for model in judges(config))
     engines = group_engines(everybody(config))
-    awake = slots(engines, config.fleet)
+    awake = awake_at_once(engines, config.fleet)
     check(config)
     return Plan(
         experiment="games",

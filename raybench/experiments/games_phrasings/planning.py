@@ -9,7 +9,7 @@ from raybench.experiments.games import setup as games
 from raybench.experiments.games_phrasings import cells
 from raybench.experiments.optimise_players import setup as learning
 from raybench.fleet import group_engines
-from raybench.fleet.places import slots
+from raybench.fleet.needs import awake_at_once
 from raybench.games.parts.wording import OWN
 from raybench.statements import Statement
 from raybench.tracking.plan import engine_lines, turns
@@ -31,7 +31,7 @@ def plan(config: Config) -> Plan:
     models = tuple(asking.drawn(config, asked[model.name]) for model in config.roster.models)
     engines = group_engines([*asked.values()])
     referees = tuple(asked[model.name] for model in judges(config))
-    awake = slots(engines, config.fleet)
+    awake = awake_at_once(engines, config.fleet)
     planning.check(config)
     if not learns(config):
         for cell in cells.cells(config):  # players that were compiled in its words may be wanted

@@ -12,7 +12,7 @@ from raybench.errors import ConfigurationError, Problem
 from raybench.experiments.games import asking
 from raybench.experiments.optimise_players import choice, identity
 from raybench.fleet import group_engines
-from raybench.fleet.places import slots
+from raybench.fleet.needs import awake_at_once
 from raybench.games import State
 from raybench.games.parts import wording
 from raybench.games.parts.wording import Wording
@@ -134,7 +134,7 @@ def plan(config: Config) -> Plan:
     """Say what the run would do."""
     every = asked(config)
     engines = group_engines(every)
-    awake = slots(engines, config.fleet)
+    awake = awake_at_once(engines, config.fleet)
     judging = {it.name for it in judges(config)}
     referees = tuple(it for it in every if it.name in judging)
     return Plan(

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from raybench.config import Config, FleetConf, labels
 from raybench.fleet import group_engines, missing_keys, missing_token, name_keys
-from raybench.fleet.devices import OWN, address, elsewhere
+from raybench.fleet.devices import OWN, address, elsewhere, on_gpu
 from raybench.fleet.engines import asked_replicas
-from raybench.fleet.replicas import planned
+from raybench.fleet.needs import plan_here
 from raybench.statements import Statement
 from raybench.types import JUDGING, Plan
 
@@ -23,13 +23,20 @@ def placed(config: Config, plan: Plan) -> Plan:
 
 
 def replicas(config: Config, plan: Plan) -> Iterator[str]:
-    """Yield a note on each engine that is to have several replicas, or fewer than asked for."""
+    """Yield where engines would be on GPUs of this machine, and replicas that are not just one."""
     fleet = config.fleet
     asked = {model.name: model for model in (*plan.models, *plan.referees)}
     engines = [it for it in group_engines([*asked.values()]) if it.kind == "vllm"]
-    counts = planned(engines, fleet)
+    here = plan_here(engines, fleet)
+    has_places = here is not None and on_gpu(fleet) and bool(engines)
+    if here is not None and has_places:
+        yield from here.lines()
     for engine in engines:
-        wanted, number = asked_replicas(engine, fleet), counts[engine.name]
+        wanted = asked_replicas(engine, fleet)
+        if here is None:
+            number = 1 if wanted == "auto" else wanted
+        else:  # engines that take turns have one
+            number = max(1, here.replicas().get(engine.name, 0))
         names = dict.fromkeys(model.name.removesuffix(JUDGING) for model in engine.models)
         models = ", ".join(names)
         if wanted == "auto" and elsewhere(fleet):
@@ -46,7 +53,7 @@ def replicas(config: Config, plan: Plan) -> Iterator[str]:
                 planned=number,
                 wanted=wanted,
             )
-        elif number > 1:
+        elif number > 1 and not has_places:
             yield Statement(
                 "plan.replicas", "{models}: {planned} replicas", models=models, planned=number
             )

@@ -89,7 +89,7 @@ class House:
                     refused={name: problem.text for name, problem in refused.items()},
                 )  # fmt: skip
                 self._fleet = await self._stack.enter_async_context(opening)
-                self._ray = ray or self._fleet.keeper is not None
+                self._ray = ray or self._fleet.controller is not None
             if ray and not self._ray:
                 from raybench.fleet.cluster import cluster
 

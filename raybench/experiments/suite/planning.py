@@ -6,7 +6,7 @@ from dataclasses import replace
 from raybench.config import Config, parts
 from raybench.experiments.suite.parts import room
 from raybench.fleet import group_engines
-from raybench.fleet.places import slots
+from raybench.fleet.needs import awake_at_once
 from raybench.tracking.plan import engine_lines
 from raybench.types import ModelSpec, Plan
 
@@ -32,7 +32,7 @@ def whole(config: Config, each: Sequence[Plan]) -> Plan:
         experiment="suite",
         models=models,
         engines=engine_lines(engines, referees, checker),
-        slots=slots(engines, config.fleet),
+        slots=awake_at_once(engines, config.fleet),
         ray=any(it.ray for it in each),
         units=len(each),
         unit="part",

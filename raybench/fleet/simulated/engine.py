@@ -7,11 +7,11 @@ import random
 import re
 from collections.abc import AsyncGenerator, Sequence
 
+from raybench.engines.base import Placed
 from raybench.fleet.simulated import exam, peers, play
 from raybench.fleet.simulated.ability import Ability
 from raybench.fleet.simulated.answers import spoilt
 from raybench.fleet.simulated.instances import instance
-from raybench.fleet.streams import Placed
 from raybench.types import Completion, ModelSpec, Request
 
 _EXPRESSIONS = re.compile(r"YOUR TASK\s.*Expression 1: (.*)\n\s*Expression 2: (.*)", re.DOTALL)

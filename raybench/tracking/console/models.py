@@ -34,7 +34,7 @@ class Seen:
     """Those that there will be; None where only the run shows that."""
     replies: int = 0
     under_way: int = 0
-    """Requests that are with its engine, as far as this process or the keeper knows."""
+    """Requests that are with its engine, as far as this process or the controller knows."""
     queued: int = 0
     """Requests that wait for its engine's turn."""
     output_tokens: int = 0

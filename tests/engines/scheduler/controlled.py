@@ -63,6 +63,7 @@ class Copy:
     state: str
     level: int = 0
     was_asleep: bool = False
+    """It is to end, or has lost a node, and slept before."""
 
     has_restarted: bool = False
     """Its process waits, with no memory yet."""
@@ -70,7 +71,7 @@ class Copy:
     def gib(self) -> float:
         if self.has_restarted:
             return 0.0
-        asleep = self.state == "asleep" or (self.state == "unloading" and self.was_asleep)
+        asleep = self.state == "asleep" or self.was_asleep
         return LEFT_GIB if asleep else self.engine.memory.total
 
 
@@ -154,7 +155,7 @@ class Controlled:
     def _take_in(self, event: Event) -> None:
         match event:
             case Loaded(replica) | Woken(replica):
-                self.copies[replica].state = "open"
+                self.copies[replica].state, self.copies[replica].level = "open", 0
             case Drained(replica):
                 self.copies[replica].state = "drained"
             case Asleep(replica):
@@ -164,13 +165,14 @@ class Controlled:
             case MoveFailed(replica):
                 self.copies[replica].state = "dead"
             case Restarting(replica):
-                self.copies[replica].state = "dead"
-                self.copies[replica].has_restarted = True
+                copy = self.copies[replica]
+                copy.state, copy.level, copy.has_restarted = "dead", 0, True
             case DevicesLost(names):
                 for name in names:
                     self.devices.pop(name)
                 for copy in self.copies.values():
                     if names & {*copy.devices}:
+                        copy.was_asleep |= copy.state == "asleep"
                         copy.devices = tuple(it for it in copy.devices if it not in names)
                         copy.state = "unloading" if copy.state == "unloading" else "dead"
             case DevicesFound(nodes):
@@ -217,7 +219,7 @@ class Controlled:
                 copy = self.copies[replica]
                 assert copy.state in ("drained", "asleep", "dead"), f"{replica} is {copy.state}"
                 self._lock(copy)
-                copy.was_asleep = copy.state == "asleep"
+                copy.was_asleep |= copy.state == "asleep"
                 copy.state, copy.level = "unloading", 0
             case Refuse(engine):
                 self.refused.append(engine)
@@ -230,10 +232,11 @@ class Controlled:
         assert all(chosen(each.labels, engine.on) for each in nodes)
 
     def _lock(self, copy: Copy) -> None:
-        """Two moves on one device: never."""
+        """Two moves on one device: never, unless it allows them."""
         for other in self.copies.values():
             if other is not copy and self.moving(other):
-                assert not {*copy.devices} & {*other.devices}
+                both = {*copy.devices} & {*other.devices}
+                assert not any(self.devices[name][0].exclusive_moves for name in both)
 
     def _check(self) -> None:
         taken = dict.fromkeys(self.devices, 0.0)

@@ -1,5 +1,6 @@
 """The rules of the scheduler, one by one (`raybench/engines/scheduler/policy.py` counts them)."""
 
+import pytest
 from engines.scheduler.controlled import RULES, Controlled, need, node
 from statements import code
 
@@ -7,6 +8,7 @@ from raybench.engines.scheduler.messages import (
     Action,
     ClientGone,
     Close,
+    Device,
     DevicesFound,
     DevicesLost,
     Drained,
@@ -14,6 +16,7 @@ from raybench.engines.scheduler.messages import (
     Loaded,
     Measured,
     MoveFailed,
+    Node,
     NoMoreDevices,
     Refuse,
     Reopen,
@@ -66,6 +69,15 @@ def test_what_fits_is_loaded_before_any_client_reports() -> None:
     assert [*world.under_way()] == ["b-r0", "c-r0"]
     world.settle()
     assert world.report("c", ready=1) == []
+
+
+def test_where_not_all_fit_referees_are_preloaded_then_the_largest() -> None:
+    needs = [need("small", 2.0), need("large", 8.0), need("wide", 5.0, devices=2)]
+    world = Controlled([node("n", 10.0, 10.0)], [*needs, need("r", 4.0, is_referee=True)])
+    world.preload()
+    world.settle()
+    loads = [(it.engine, it.devices) for it in world.actions if isinstance(it, Load)]
+    assert loads == [("r", ("n0",)), ("wide", ("n1", "n0")), ("small", ("n1",))]
 
 
 def test_a_device_has_one_move_at_a_time() -> None:
@@ -145,6 +157,34 @@ def test_an_engine_whose_requests_are_all_under_way_does_not_grow() -> None:
     assert world.tick(10) == []
 
 
+def waits_for_two() -> Controlled:
+    """Return a and b on two of three devices; the third is free, and wide waits for two."""
+    engines = [need("a"), need("b"), need("wide", devices=2)]
+    world = Controlled([node("n", 10.0, 10.0, 10.0)], engines)
+    world.report("a", ready=9)
+    world.report("b", ready=9)
+    world.settle(10)
+    world.report("wide", ready=9)
+    return world
+
+
+def test_an_engine_does_not_grow_on_devices_that_an_engine_without_replica_takes_soon() -> None:
+    world = waits_for_two()
+    world.report("a", ready=9, remaining=100_000)
+    world.report("b", ready=9, remaining=50)  # less than 10 s
+    assert world.tick(10) == []
+    world.report("b")
+    assert world.tick(2) == [Close("b-r0")]
+    assert world.settle()[-1] == Load("wide-r0", "wide", ("n2", "n1"))
+
+
+def test_an_engine_grows_on_devices_that_would_long_be_idle_for_one_without_replica() -> None:
+    world = waits_for_two()
+    world.report("a", ready=9, remaining=100_000)
+    world.report("b", ready=9, remaining=90_000)
+    assert world.tick(10) == [Load("a-r1", "a", ("n2",))]
+
+
 def test_a_number_of_replicas_that_is_asked_for_is_obeyed() -> None:
     world = Controlled(
         [node("n", *[10.0] * 8)], [need("a", replicas=3), need("b", replicas=1), need("c")]
@@ -187,6 +227,34 @@ def test_referees_come_in_first_then_the_longest_work_then_the_oldest() -> None:
         came += loads
         world.report(loads[0])
     assert came == ["r", "longer", "long", "short"]
+
+
+def test_work_that_is_too_short_to_pay_a_replica_comes_in_by_age() -> None:
+    world = Controlled([node("n", 10.0)], [need("a"), need("old"), need("more")])
+    world.report("a", ready=1)
+    world.settle()
+    world.report("old", ready=1)
+    world.report("more", ready=200, after=1)
+    world.report("a")
+    world.tick(2)
+    assert world.settle()[-1] == Load("old-r0", "old", ("n0",))
+
+
+def test_patience_holds_though_nobody_knows_how_many_requests_follow() -> None:
+    names, patience_s = "abcdef", 300.0
+    rules = Rules(patience_s, linger_s=1.0, left_gib=1.0)
+    world = Controlled([node("n", 10.0)], [need(name) for name in names], rules)
+    unserved, longest_s = dict.fromkeys(names, 0.0), 0.0
+    while world.now < 3 * patience_s:
+        for name in names:
+            is_open = bool(world.open(name))
+            world.report(name, ready=1, outstanding=int(is_open))
+            longest_s = max(longest_s, world.now - unserved[name])
+            unserved[name] = world.now if is_open else unserved[name]
+        world.tick(5)
+        for replica in world.under_way():
+            world.finish(replica)
+    assert longest_s <= patience_s
 
 
 def test_a_resident_with_work_is_not_sent_away_before_patience_ends() -> None:
@@ -359,6 +427,14 @@ def test_a_permanent_failure_is_not_tried_again() -> None:
     assert world.finish("a-r0", 1) == []
 
 
+def test_the_devices_of_a_failed_engine_go_to_the_next_one_that_waits() -> None:
+    world = Controlled([node("n", 10.0)], [need("a"), need("b")])
+    world.report("a", ready=1)
+    world.report("b", ready=1)
+    world.tell(MoveFailed("a-r0", "no weights", "permanent"), 5)
+    assert world.finish("a-r0", 1) == [Load("b-r0", "b", ("n0",))]
+
+
 def test_an_engine_that_lacked_memory_is_tried_again_after_a_neighbour_has_left() -> None:
     world = Controlled([node("n", 10.0)], [need("a", 4.0), need("b", 4.0), need("c", 8.0)])
     world.report("a", ready=1)
@@ -440,6 +516,80 @@ def test_sleepers_are_unloaded_where_what_they_leave_is_too_much() -> None:
         world.report(name)
     left = [each for each in orders if isinstance(each, Sleep | Unload)]
     assert left == [Sleep("a-r0", 1), Unload("a-r0"), Sleep("b-r0", 1)]
+
+
+@pytest.mark.parametrize(
+    ("waiting", "unloaded"), [("a", "b"), ("b", "a"), ("ab", "b"), ("ba", "a")]
+)
+def test_sleepers_that_are_waited_for_are_unloaded_last(waiting: str, unloaded: str) -> None:
+    """Two sleepers fit beside an engine; the one that is to be woken last gives way."""
+    world = Controlled(
+        [node("n", 10.0)],
+        [need(name, 8.0, can_sleep=BOTH) for name in "abcd"],
+        Rules(linger_s=0.0, left_gib=1.0),
+    )
+    for name in "abc":
+        for earlier in "abc":
+            world.report(earlier)
+        world.report(name, ready=1, after=1)
+        world.settle()
+    for name in f"d{waiting}":
+        world.report(name, ready=1, after=1)
+    orders = world.report("c") + world.settle()
+    assert [it for it in orders if isinstance(it, Unload)] == [Unload(f"{unloaded}-r0")]
+
+
+def test_a_replica_that_could_sleep_is_unloaded_where_what_it_leaves_is_too_much() -> None:
+    world = Controlled([node("n", 10.0)], [need("a", 5.0, can_sleep=BOTH), need("b")])
+    world.report("a", ready=1)
+    world.settle()
+    world.report("a")
+    world.report("b", ready=1)
+    assert world.tick(2) == [Close("a-r0")]
+    assert world.settle() == [Unload("a-r0"), Load("b-r0", "b", ("n0",))]
+
+
+# What moves cost
+
+
+def test_swap_seconds_are_those_of_all_moves_that_a_swap_takes() -> None:
+    world = Controlled([node("n", 10.0)], [need("a", 5.0), need("b", 5.0), need("c")])
+    for name in "ab":
+        world.report(name, ready=1)
+    world.settle(1)
+    for name in "ab":
+        world.report(name)
+    world.report("c", ready=1, after=8)
+    for replica, seconds in (("a-r0", 0), ("b-r0", 0), ("a-r0", 2), ("b-r0", 2), ("c-r0", 6)):
+        world.finish(replica, seconds)
+    swaps = world.scheduler.costs.until(world.now)
+    assert (world.now, swaps.count, swaps.seconds, swaps.share) == (20, 1, 10, 0.5)
+
+
+def test_moves_at_the_same_time_on_one_device_count_once() -> None:
+    memory = Node("n", (Device("n0", 10.0, exclusive_moves=False),))
+    world = Controlled([memory], [need(name, 5.0) for name in "abcd"])
+    for name in "ab":
+        world.report(name, ready=1)
+    world.settle(0)
+    for name in "ab":
+        world.report(name)
+    for name in "cd":
+        world.report(name, ready=1, after=5)
+    for replica, seconds in (("a-r0", 0), ("b-r0", 0), ("a-r0", 2), ("b-r0", 0)):
+        world.finish(replica, seconds)
+    for replica, seconds in (("c-r0", 6), ("d-r0", 2)):
+        world.finish(replica, seconds)
+    swaps = world.scheduler.costs.until(world.now)
+    assert (world.now, swaps.count, swaps.seconds, swaps.share) == (20, 2, 10, 0.5)
+
+
+def test_time_without_devices_is_no_device_time() -> None:
+    world = Controlled([node("x", 10.0)], [need("a")])
+    world.tell(DevicesLost(frozenset({"x0"}), awaited=True), 10)
+    world.tell(DevicesFound((node("y", 10.0),)), 20)
+    world.tick(20)
+    assert world.scheduler.costs.device_seconds(world.now) == 10 + 20
 
 
 # Nodes that come and go

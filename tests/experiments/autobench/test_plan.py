@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from statements import the, values
 
-from perf.residency_peers import replies
+from perf.swaps_peers import replies
 from raybench import cli
 from raybench.autobench.course import Course
 from raybench.autobench.standing import Standing

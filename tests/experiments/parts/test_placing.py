@@ -13,7 +13,6 @@ from raybench.config import Config
 from raybench.experiments import load
 from raybench.experiments.parts.placing import ignored, placed, replicas
 from raybench.fleet import devices
-from raybench.fleet import replicas as fleet_replicas
 from raybench.types import ModelSpec, Plan
 
 FAR = ("fleet.address=127.0.0.1:1", "fleet.work_nodes={far: yes}")
@@ -74,47 +73,45 @@ def test_a_number_of_replicas_has_no_effect_where_no_engine_is_hosted() -> None:
     assert ignored(config("fleet.replicas=2"), plan(OURS, ray=True)) == []
 
 
-def test_the_plan_names_engines_with_several_replicas(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_plan_says_which_engine_sits_where(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "build", lambda: "gpu")
     judge = ModelSpec("j (judge)", "vllm", "org/j", options={"tensor_parallel_size": 2})
 
-    def told(gpus: int, *given: str) -> list[tuple[str, object, object]]:
+    def told(gpus: int, *given: str) -> list[tuple[object, ...]]:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", ",".join(map(str, range(gpus))))
         models = (replace(OURS, name="a"), replace(OURS, name="b"), STAND_IN)
         asked = replace(plan(*models, ray=True), referees=(judge, models[0]))
         notes = [*replicas(config(*given), asked)]
         assert {*notes} <= {*placed(config(*given), asked).notes}
+        fields = ("models", "devices", "replicas", "planned")
         return [
-            (code(it), values(it)["models"], values(it).get("planned", "unknown")) for it in notes
+            (code(it), *(values(it)[name] for name in fields if name in values(it))) for it in notes
         ]
 
-    assert told(8) == told(8, "fleet.replicas=1") == told(3, "fleet.replicas=auto") == []
-    assert told(8, "fleet.replicas=2") == [
-        ("plan.replicas", "a, b", 2),
-        ("plan.replicas", "j", 2),
+    one_each = [("plan.placed", "a, b", "GPU 2"), ("plan.placed", "j", "GPU 0, 1")]
+    assert told(8) == told(8, "fleet.replicas=1") == told(3, "fleet.replicas=auto") == one_each
+    two_each = [
+        ("plan.placed_replicas", "a, b", "GPU 2, 3", 2),
+        ("plan.placed_replicas", "j", "GPU 0, 1, 4, 5", 2),
     ]
-    assert told(7, "fleet.replicas=auto") == [
-        ("plan.replicas", "a, b", 3),
-        ("plan.replicas", "j", 2),
-    ]
-    assert told(4, "fleet.replicas=2") == [
-        ("plan.replicas", "a, b", 2),
-        ("plan.fewer_replicas", "j", 1),
-    ]
-    assert told(8, "fleet.replicas=2", "fleet.slots=1") == [
-        ("plan.fewer_replicas", "a, b", 1),
-        ("plan.fewer_replicas", "j", 1),
-    ]
-    monkeypatch.setattr(fleet_replicas, "memory_gib", lambda: 100.0)
-    assert told(8, "fleet.replicas=2", "fleet.device=cpu") == told(8, "fleet.replicas=2")
-    monkeypatch.setattr(fleet_replicas, "memory_gib", lambda: 1.0)
-    assert [fewer for fewer, *_ in told(0, "fleet.replicas=2", "fleet.device=cpu")] == [
-        *["plan.fewer_replicas"] * 2
-    ]
-    assert told(8, "fleet.replicas=auto", FAR[0]) == [
-        ("plan.replicas_auto", "a, b", "unknown"),
-        ("plan.replicas_auto", "j", "unknown"),
-    ]
+    assert told(8, "fleet.replicas=2") == told(8, "fleet.replicas=2", "fleet.slots=1") == two_each
+    auto = told(7, "fleet.replicas=auto")
+    assert [(line[1], line[3]) for line in auto] == [("a, b", 3), ("j", 2)]
+    assert told(4, "fleet.replicas=2")[-1] == ("plan.fewer_replicas", "j", 1)
+    assert told(2) == [("plan.placed", "j", "GPU 0, 1"), ("plan.waiting_for_turn", "a, b")]
+
+
+def test_the_plan_names_engines_with_several_replicas_on_cpus() -> None:
+    models = plan(replace(OURS, name="a"), replace(OURS, name="b"), ray=True)
+
+    def told(*given: str) -> list[tuple[str, object]]:
+        notes = replicas(config("fleet.device=cpu", *given), models)
+        return [(code(it), values(it)["planned"]) for it in notes]
+
+    assert told() == told("fleet.replicas=auto") == []
+    # What weights of the hub take on a CPU is not known before a run.
+    assert told("fleet.replicas=2") == [("plan.replicas", 2)]
+    assert told("fleet.replicas=2", "fleet.slots=1") == [("plan.fewer_replicas", 1)]
 
 
 def test_nothing_is_said_where_nothing_is_given(monkeypatch: pytest.MonkeyPatch) -> None:

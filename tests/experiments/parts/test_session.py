@@ -19,11 +19,11 @@ from statements import values
 
 from raybench import cli
 from raybench.config import FleetConf
+from raybench.engines.scheduler.move_costs import Swaps
 from raybench.experiments.parts import opening, session
 from raybench.experiments.parts.outcome import Outcome, commonest, silent
 from raybench.fleet import Account, Fleet, group_engines
 from raybench.fleet.simulated import SimulatedEngine
-from raybench.fleet.swaps import Swaps
 from raybench.pipeline.store import Run
 from raybench.tournament import reliability
 from raybench.tracking.console import Progress

@@ -47,7 +47,7 @@ def test_a_model_that_has_to_wait_is_told_from_one_that_sleeps() -> None:
     assert states(Account("ab"), {}) == {"a": "", "b": ""}, "of endpoints nothing is known"
 
 
-def test_the_keeper_knows_of_all_processes_and_we_of_ours() -> None:
+def test_the_controller_knows_of_all_processes_and_this_one_of_its_own() -> None:
     account = Account("ab")
     account.states, account.running = {"a": "awake"}, {"a": 40}
     with account.call("a", 3), account.call("b", 5) as count:

@@ -24,7 +24,7 @@ from raybench.experiments.parts.session import Session
 from raybench.fleet import EngineSpec, group_engines
 from raybench.fleet.devices import elsewhere
 from raybench.fleet.link import Link
-from raybench.fleet.places import slots
+from raybench.fleet.needs import awake_at_once
 from raybench.fleet.streams import begun_beside
 from raybench.pipeline import graph, wanted
 from raybench.pipeline.checker import Verdicts
@@ -121,7 +121,7 @@ def _work(
 ) -> graph.Work:
     models = models_of(config)
     engines = group_engines(models)
-    awake = slots(engines, config.fleet) or len(engines)
+    awake = awake_at_once(engines, config.fleet) or len(engines)
     terms = Terms.of(config)
     checker = checker_of(config, data)
     return graph.Work(

@@ -12,7 +12,7 @@ from raybench.experiments.parts.questions import conditions, referees, token_lim
 from raybench.experiments.parts.questions.deviations import sandbox_of
 from raybench.experiments.parts.questions.exam_remarks import remarks
 from raybench.fleet import group_engines
-from raybench.fleet.places import slots
+from raybench.fleet.needs import awake_at_once
 from raybench.pipeline import datasets
 from raybench.pipeline.datasets import Dataset, Prepared, Selection
 from raybench.pipeline.programs import Slots
@@ -145,7 +145,7 @@ def planned(config: Config, data: Prepared) -> Plan:
     others = referees.others_of(config, data)
     checker = it.name if (it := referees.checker_of(config, data)) else None
     engines = group_engines((*models, *others))
-    awake = slots(engines, config.fleet)
+    awake = awake_at_once(engines, config.fleet)
     units = units_of(config, data)
     notes: list[str] = [
         Statement(

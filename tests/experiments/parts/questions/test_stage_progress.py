@@ -16,10 +16,10 @@ from time_left import Shown, watched
 from virtual_time import now
 
 from raybench.config import FleetConf
+from raybench.engines.base import Placed
 from raybench.experiments.parts.questions.stage_progress import StageProgress
 from raybench.fleet import group_engines
 from raybench.fleet.link import Link
-from raybench.fleet.streams import Placed
 from raybench.pipeline import checker, graph, judges, programs, stages
 from raybench.pipeline.checker import Check, Verdicts
 from raybench.pipeline.judges import Judge, Panel

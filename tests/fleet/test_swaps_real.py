@@ -1,4 +1,4 @@
-"""Two sets of weights on one slot, by real Ray and vLLM: work gathers, and faults heal.
+"""Two sets of weights on one slot, by real Ray and vLLM: requests gather, and faults heal.
 
 The short form is in test_host_real.py, where a model of text and one of images take turns.
 """
@@ -37,13 +37,13 @@ ALONE = 20
 
 @dataclass
 class Scene:
-    """The fleet, and what the tests before have had of it."""
+    """The fleet, and the replies of earlier tests."""
 
     fleet: Fleet
     engines: dict[str, str]
     mixed: dict[str, list[Completion]]
     awake: str = ""
-    """Who answered last."""
+    """The model that answered last."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -72,10 +72,10 @@ async def one(fleet: Fleet, model: str, number: int) -> Completion:
 
 
 async def swaps(fleet: Fleet) -> int:
-    """Return the number of swaps until now: what the account says after two more reports."""
+    """Return the number of swaps so far: what the account has after two more reports."""
     reports, deadline = fleet.account.reports, time.monotonic() + 120
     while fleet.account.reports < reports + 2:
-        assert time.monotonic() < deadline, "the keeper does not report"
+        assert time.monotonic() < deadline, "the controller does not report"
         await asyncio.sleep(0.1)
     return fleet.account.swaps.count
 
@@ -85,7 +85,7 @@ def lost(completions: list[Completion]) -> list[str | None]:
 
 
 async def looking(fleet: Fleet, looks: list[Seen]) -> None:
-    """Look at what the progress is told of the models, again and again."""
+    """Look again and again at what the progress shows of the models."""
     while True:
         looks += seen(["whole", "half"], fleet.account, Counter(), None, True)
         await asyncio.sleep(0.5)
@@ -104,7 +104,7 @@ async def test_interleaved_requests_cost_few_swaps_and_none_is_lost(scene: Scene
     completions = await asyncio.gather(*map(ask, range(REQUESTS)))
     watch.cancel()
     assert lost(completions) == []
-    # Whose engine is up has been asked, whose is not has a queue; in the end nobody has anything.
+    # A model whose engine is up has requests under way; the other has a queue. At the end none has.
     assert [it for it in looks if it.state == "awake" and it.under_way]
     assert [it for it in looks if it.state in ("waiting", "coming up") and it.queued]
     assert all(it.under_way + it.queued <= REQUESTS // 2 for it in looks)
@@ -114,7 +114,7 @@ async def test_interleaved_requests_cost_few_swaps_and_none_is_lost(scene: Scene
     assert 1 <= await swaps(scene.fleet) <= 4
     for model, completion in zip(models, completions, strict=True):
         scene.mixed.setdefault(model, []).append(completion)
-    # The two are different weights, and each was asked.
+    # Each was asked, and the weights differ.
     assert [reply.text for reply in scene.mixed["whole"]] != [
         reply.text for reply in scene.mixed["half"]
     ]
@@ -123,7 +123,7 @@ async def test_interleaved_requests_cost_few_swaps_and_none_is_lost(scene: Scene
 async def test_asked_in_turn_a_request_costs_a_swap_and_is_answered_the_same(scene: Scene) -> None:
     before = await swaps(scene.fleet)
     for model in sorted(scene.mixed, key=lambda model: model != scene.awake):
-        # Both have had every other number, the whole one the even ones.
+        # Each had every other number, the whole one the even ones.
         numbers = range(model == "half", 2 * ALONE, 2)
         alone = [await one(scene.fleet, model, numbers[0])]
         naive = await swaps(scene.fleet) - before
@@ -140,10 +140,10 @@ async def test_a_batch_outlives_the_engine_under_it(scene: Scene) -> None:
     (core,) = (
         process
         for process in engines_of_tests("VLLM::EngineCore")
-        # On a GPU the other one sleeps in its own.
+        # On a GPU the other one sleeps in its own process.
         if scene.engines[scene.awake] in " ".join(process.parents()[0].cmdline())
     )
-    # One ends after its first token, and the others long after it.
+    # One ends after its first token, the others long after it.
     first, *others = [request(number, tokens=250 if number else 1) for number in range(9)]
     batch = asyncio.create_task(scene.fleet.complete(scene.awake, others))
     await scene.fleet.complete(scene.awake, [first])

@@ -1,23 +1,24 @@
-"""What does residency save, with real engines that take turns on one slot?
+"""How many swaps does the scheduler save, with real engines that take turns on one slot?
 
-    python perf/residency_real.py [--requests 200] [--naive 6] [--tokens 16]
+    python perf/swaps_real.py [--requests 200] [--naive 6] [--tokens 16]
 
 Two sets of weights, of which one fits: on CPUs the embedded model and one made of its first half;
 on a GPU two models with the shapes of Qwen2.5 7B and 14B, with random weights and the embedded
-model's tokenizer and vocabulary, made on the spot. Requests go to both by turns. The trace is sent
+model's tokenizer and vocabulary, made on the spot. Requests go to both in turn. The trace is sent
 twice through the same fleet:
 
-    ours     all requests at once: who waits gathers work, and one swap serves all of it
-    naive    the first few (--naive) of them, each awaited before the next: a server that loads on
-             demand for a client that asks one thing at a time
+    raybench  all requests at once: one swap serves all requests that have gathered for an engine
+    naive     the first few (--naive) of them, each awaited before the next: a server that loads on
+              demand for a client that asks one thing at a time
 
 Prints swaps, seconds and requests per second of both as measured, then what naive would take for
 the whole trace: extrapolated, at its measured seconds per request (each costs a swap, so that the
 trace's length does not matter to it).
 
 On a GPU it first measures, for each of the two models alone, how long sleeping and waking take at
-levels 1 (weights in host memory) and 2 (weights dropped), and the memory that sleeping frees. With
-random weights there is no file to read them back from: level 2's wake is without that.
+levels 1 (weights in host memory) and 2 (weights dropped), and the memory that sleeping frees. A
+wake includes the check that the model is still the same. With random weights there is no file to
+read them back from: level 2's wake is without that, and the check fails.
 """
 
 import argparse
@@ -35,6 +36,7 @@ from typing import Any
 from raybench.config import FleetConf
 from raybench.fleet import Fleet, embedded, group_engines, open_fleet
 from raybench.fleet.devices import GIB, on_gpu
+from raybench.fleet.serve_backend import handle
 from raybench.types import Message, ModelSpec, Request
 
 # What the config.json files of Qwen2.5 7B and 14B say.
@@ -65,7 +67,7 @@ _COMMON: dict[str, Any] = {
     "torch_dtype": "bfloat16",
 }
 _HEARD_S = 3.0
-"""The account hears of swaps every two seconds."""
+"""The account gets the number of swaps every two seconds."""
 
 
 @dataclass
@@ -84,7 +86,7 @@ class Measured:
 
 
 async def main() -> None:
-    """Measure, and print what came of it."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--requests", type=int, default=200)
     parser.add_argument("--naive", type=int, default=6)
@@ -103,25 +105,23 @@ async def main() -> None:
                 (models[number % 2].name, request(number, arguments.tokens))
                 for number in range(arguments.requests)
             ]
-            ours = await measured(fleet, trace, at_once=True)
-            naive = await measured(fleet, trace[: arguments.naive], at_once=False)
-    print(f"ours   measured      {ours}")
-    print(f"naive  measured      {naive}")
-    whole = naive.seconds / naive.requests * ours.requests
+            at_once = await measure(fleet, trace, at_once=True)
+            naive = await measure(fleet, trace[: arguments.naive], at_once=False)
+    print(f"raybench  measured      {at_once}")
+    print(f"naive     measured      {naive}")
+    whole = naive.seconds / naive.requests * at_once.requests
+    swaps = naive.swaps / naive.requests * at_once.requests
     print(
-        f"naive  extrapolated  {ours.requests:4} requests, "
-        f"{naive.swaps / naive.requests * ours.requests:3.0f} swaps, {whole:7.0f} s"
+        f"naive     extrapolated  {at_once.requests:4} requests, {swaps:3.0f} swaps, {whole:7.0f} s"
     )
     print(
-        f"ours is {whole / ours.seconds:.0f} times as fast (extrapolated), with "
-        f"{naive.swaps / naive.requests / max(ours.swaps, 1) * ours.requests:.0f} times fewer swaps"
+        f"raybench is {whole / at_once.seconds:.0f} times as fast (extrapolated), with "
+        f"{swaps / max(at_once.swaps, 1):.0f} times fewer swaps"
     )
 
 
-async def measured(
-    fleet: Fleet, trace: Sequence[tuple[str, Request]], *, at_once: bool
-) -> Measured:
-    """Send the trace; a request without a reply ends everything."""
+async def measure(fleet: Fleet, trace: Sequence[tuple[str, Request]], *, at_once: bool) -> Measured:
+    """Send the trace; a request without a reply ends the script."""
 
     async def one(model: str, request: Request) -> None:
         (completion,) = await fleet.complete(model, [request])
@@ -142,17 +142,19 @@ async def measured(
 
 async def nap(model: ModelSpec) -> None:
     """Print how long this model's engine takes to fall asleep and wake, and what that frees."""
-    from raybench.fleet.keeper import handle
-
     async with open_fleet([model], FleetConf(device="gpu"), say) as fleet:
-        engine = handle(group_engines([model])[0].name)
+        replica = handle(f"{group_engines([model])[0].name}-r0")
         await fleet.complete(model.name, [request(0, 8)])
         for level in (1, 2):
+            await replica.drain.remote(cut_waiting=False)
             awake, begun = used_gib(), time.monotonic()
-            await engine.sleep.remote(level=level)
+            await replica.put_to_sleep.remote(level)
             asleep, slept = used_gib(), time.monotonic()
-            await engine.wakeup.remote()
+            is_same = await replica.wake_and_compare.remote()
             woken = time.monotonic()
+            if not is_same:
+                print(f"{model.name} level {level}: awake in {woken - slept:.2f} s without weights")
+                return
             await fleet.complete(model.name, [request(level, 1)])
             print(
                 f"{model.name} level {level}: asleep in {slept - begun:.2f} s, awake in "
@@ -174,7 +176,7 @@ def used_gib() -> float:
 
 
 def halves(folder: Path) -> list[ModelSpec]:
-    """Return the embedded model, and what its first half is as a model."""
+    """Return the embedded model, and a model made of its first half."""
     sys.path.append(str(Path(__file__).parents[1] / "tests"))
     from helpers import half_depth
 
@@ -183,7 +185,7 @@ def halves(folder: Path) -> list[ModelSpec]:
 
 
 def dummies(folder: Path) -> list[ModelSpec]:
-    """Make checkpoints of a 7B and a 14B model that have all but weights."""
+    """Make checkpoints of a 7B and a 14B model without weights."""
     source, models = embedded.prepare(), []
     words = json.loads((source / "config.json").read_text())
     vocabulary = {
@@ -205,7 +207,7 @@ def request(number: int, tokens: int) -> Request:
 
 
 def say(text: str) -> None:
-    """Tell what goes on."""
+    """Print progress."""
     print(text, file=sys.stderr)
 
 

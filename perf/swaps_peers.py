@@ -1,4 +1,4 @@
-"""Peer assessments as work for the simulation of swaps: the real course, with made-up replies."""
+"""AutoBench as work for the simulation of swaps: the real course, with made-up replies."""
 
 import itertools
 import random
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from perf.residency_simulation import Listed, Request, Sent
+from perf.swaps_simulation import Listed, Request, Sent
 from raybench.autobench.course import Course, Turn
 from raybench.autobench.records import Record
 from raybench.autobench.settings import Settings
@@ -29,11 +29,11 @@ _TASK, _SPREAD, _NOISE = 3.0, 0.75, 1.0
 class Peers:
     """An assessment whose steps are asked when the course says so.
 
-    As the experiment has it, what a step asks of one model is one piece of work for its engine.
+    What a step asks of one model is one request, as in the experiment.
     """
 
     def __init__(self, settings: Settings, last: int, at_once: int, seed: int = 0) -> None:
-        """Play so many iterations, and so many at once."""
+        """Play this number of iterations, `at_once` of them at the same time."""
         self._settings, self._last, self._seed = settings, last, seed
         models = len(settings.models)
         least = last * (1 + models + models + models * models)
@@ -80,17 +80,17 @@ class Peers:
 
 
 def requests(step: Step, settings: Settings, seed: int) -> list[Request]:
-    """Return the work of a step, with durations that depend on nothing but it."""
+    """Return the requests of a step. Their durations depend only on the step."""
     asked = [model for model, _ in step.asked(settings)]
     rng = random.Random(f"seconds/{seed}/{step.address}")
     return [
-        Request(model, _SECONDS[step.kind] * rng.uniform(0.5, 1.5), work=asked.count(model))
+        Request(model, _SECONDS[step.kind] * rng.uniform(0.5, 1.5), prompts=asked.count(model))
         for model in dict.fromkeys(asked)
     ]
 
 
 def replies(step: Step, settings: Settings, seed: int) -> list[Reply]:
-    """Make up replies that depend on nothing but the step."""
+    """Make up replies that depend only on the step."""
     rng = random.Random(f"{seed}/{step.address}")
     asked = step.asked(settings)
     match step.kind:
@@ -116,36 +116,31 @@ def _rated(quality: float) -> Reply:
     return Reply(f"<rank>{min(5, max(1, round(quality)))}</rank>")
 
 
-class Alone(NamedTuple):
-    """What the paper's order, one step of one iteration after the other, makes of it."""
+class InOrder(NamedTuple):
+    """An assessment in the paper's order: one step of one iteration after the other."""
 
     records: list[Record]
     requests: Sequence[Request]
-    """What is asked: each when the one before it is answered."""
+    """Each is sent when the one before it is answered."""
 
     def work(self) -> Listed:
-        """Return it as work, in that order."""
+        """Return the requests as work, in that order."""
         return Listed(self.requests)
 
     @property
     def seconds(self) -> float:
-        """Return what the models take, without their comings and goings."""
-        return sum(it.seconds for it in self.requests)
-
-    @property
-    def asks(self) -> int:
-        """Return how often one is asked: a step each, with all that it has for that model."""
-        return len(self.requests)
+        """Return how long the models take, without loads."""
+        return sum(request.seconds for request in self.requests)
 
     @property
     def changes(self) -> int:
-        """Return how often another model is asked than before."""
+        """Return how often a request goes to another model than the one before it."""
         pairs = itertools.pairwise(self.requests)
         return sum(one.engine != other.engine for one, other in pairs)
 
 
-def alone(settings: Settings, last: int, seed: int = 0) -> Alone:
-    """Play iterations one after the other, without engines. The records are those of any order."""
+def play_in_order(settings: Settings, last: int, seed: int = 0) -> InOrder:
+    """Play iterations one after the other, without engines. Every order has the same records."""
     peers = Peers(settings, last, 1, seed)
     due = deque(peers.course.begin())
     asked: list[Request] = []
@@ -155,15 +150,15 @@ def alone(settings: Settings, last: int, seed: int = 0) -> Alone:
             before = (len(asked) - 1,) if asked else ()
             asked.append(replace(request, after=before))
         due += peers.hand_over(step).steps
-    return Alone(peers.records, asked)
+    return InOrder(peers.records, asked)
 
 
-def bound(records: Sequence[Record], models: int, at_once: int) -> int:
+def swaps_needed(records: Sequence[Record], models: int, at_once: int) -> int:
     """Return the swaps that no schedule can do without, on one slot.
 
-    A chain of steps that all take part in: an iteration's ratings of its tasks, its answers and
-    their ratings; and after these those of the iteration that begins when this one, and all before
-    it, are done. `residency.py` says what a chain costs.
+    A chain has the steps that all models take part in: the ratings of an iteration's tasks, its
+    answers and their ratings; then those of the iteration that begins when this one, and all before
+    it, are done. `perf/swaps.py` says what a chain costs.
     """
     longest = [0]  # the longest chain that ends with one of the iterations up to here
     for record in records:

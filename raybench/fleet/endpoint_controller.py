@@ -1,0 +1,47 @@
+"""The endpoint's controller: a Serve deployment, as the endpoint itself is.
+
+In a file of its own: the front (ingress.py) needs vLLM, and this does not.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+
+from ray import serve
+
+from raybench.config import FleetConf
+from raybench.fleet.cluster import gpus, on_gpus
+from raybench.fleet.cluster_controller import ClusterController
+from raybench.fleet.endpoint import CONTROLLER, engines, prefix
+from raybench.fleet.loopback import replica_inside
+from raybench.fleet.quiet import quieten
+from raybench.fleet.serve_backend import stop
+from raybench.fleet.serve_calls import applications
+from raybench.types import ModelSpec
+
+
+class EndpointController(ClusterController):
+    """The controller as a deployment, which Serve starts again if it dies and ends with the app."""
+
+    async def __init__(  # type: ignore[misc]  # Serve awaits it
+        self, models: Sequence[ModelSpec], conf: FleetConf
+    ) -> None:
+        quieten()
+        replica_inside()
+        app = serve.get_replica_context().app_name
+        await gpus(conf, lambda text: None)
+        super().__init__(engines(models, conf, app), conf, gpu=on_gpus(conf))
+        # A controller that died could not say in what state its engines are.
+        self._prefix = prefix(app)
+        await asyncio.to_thread(_stop_all, self._prefix)
+        await self.open(serve.get_deployment_handle(CONTROLLER, app, _check_exists=False))
+
+    async def __del__(self) -> None:
+        with suppress(Exception):  # Serve itself may be on its way out
+            await self.turn_away()
+            await asyncio.to_thread(_stop_all, self._prefix, wait=False)
+
+
+def _stop_all(prefix: str, *, wait: bool = True) -> None:
+    """End the replicas whose names begin like this."""
+    stop([name for name in applications() if name.startswith(prefix)], wait=wait)
