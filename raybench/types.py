@@ -203,6 +203,8 @@ class ModelSpec:
     """Which models it shares its making with; None has `kin` say."""
     replicas: Replicas | None = None
     """Copies of its engine; None leaves that to `fleet.replicas`. Replies do not depend on it."""
+    nodes: Mapping[str, str] = field(default_factory=dict)
+    """Labels of the nodes that may hold its engine. Replies do not depend on them."""
 
     @property
     def kin(self) -> str:

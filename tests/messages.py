@@ -141,7 +141,8 @@ def _rosters() -> Iterator[Problem]:
                 ModelConf("a", "vlm", ""),
                 ModelConf("b", "vllm", "", sampling=SamplingConf(3.0, 0.0, 0)),
                 ModelConf("c", "vllm", "embedded", family=" ", options=secret, replicas=0),
-                ModelConf("d", "openai", "gpt", replicas=2),
+                ModelConf("d", "openai", "gpt", replicas=2, nodes={"gpu": "x"}),
+                ModelConf("e", "vllm", "embedded", nodes={"a b": "x", "gpu": "not any"}),
             ],
         )
     )

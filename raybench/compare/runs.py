@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import raybench
 from raybench.errors import ConfigurationError, Problem, RunFailed
-from raybench.pipeline.run_identity import without_replicas
+from raybench.pipeline.run_identity import without_places
 from raybench.pipeline.sources import SAMPLES
 from raybench.pipeline.store import CONFIG, GRADING, HEADLINE, INPUTS, RESULTS
 from raybench.reading import from_json, from_yaml
@@ -139,7 +139,7 @@ class Stored:
         listed = roster.get("models") if isinstance(roster, Mapping) else None
         if not self.experiment or not isinstance(listed, list):
             return {}
-        models = without_replicas(listed)
+        models = without_places(listed)
         return {str(it["name"]): it for it in models if isinstance(it, Mapping) and "name" in it}
 
     @cached_property

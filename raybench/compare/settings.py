@@ -7,7 +7,7 @@ from typing import Any, get_args
 from raybench.compare import panels
 from raybench.compare.found import Kind, Pair, Setting, Side
 from raybench.compare.runs import Stored
-from raybench.pipeline.run_identity import leaves, without_replicas
+from raybench.pipeline.run_identity import leaves, without_places
 from raybench.tracking.text import one_line
 
 _MOST = 160
@@ -114,7 +114,7 @@ def _told(run: Stored) -> dict[str, Any]:
     shared = {name: run.config[name] for name in more if name in run.config}
     found |= {name: it for name, it in leaves(shared) if name not in _PLACED}
     if outsiders := run.config.get("roster", {}).get("judges"):
-        found["roster.judges"] = without_replicas(outsiders)
+        found["roster.judges"] = without_places(outsiders)
     if name := _PANEL.get(run.experiment):
         found[name] = found.get(name) or panels.EVERY
     return found

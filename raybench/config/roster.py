@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
+from raybench.config import labels
 from raybench.config.missing import MISSING
 from raybench.config.places import replicas_problems
 from raybench.errors import Problem, did_you_mean
@@ -46,6 +47,8 @@ class ModelConf:
     family: str | None = None
     replicas: int | str | None = None
     """Copies of its engine, or 'auto'; None leaves that to `fleet.replicas`."""
+    nodes: dict[str, str] | None = field(default_factory=dict)
+    """Labels of the nodes that may hold its engine, among those of `fleet.nodes`."""
     options: dict[str, Any] | None = field(default_factory=dict)
 
     def spec(self) -> ModelSpec:
@@ -67,6 +70,7 @@ class ModelConf:
             options=self.options or {},
             family=self.family,
             replicas=self.replicas,  # type: ignore[arg-type]  # as above
+            nodes=self.nodes or {},
         )
 
 
@@ -147,6 +151,17 @@ def _model_problems(where: str, model: ModelConf) -> Iterator[Problem]:
                 setting=setting,
                 given=model.replicas,
                 fix="leave it out, as only vllm engines have replicas",
+            )
+    if model.nodes:
+        for problem in labels.problems("roster.models[].nodes", model.nodes):
+            yield problem.prefixed(f"{where}: ")
+        if model.engine in _ENGINES and model.engine != "vllm":
+            yield Problem(
+                "setting.conflict",
+                f"{where}: nodes is {labels.told(model.nodes)}, and its engine is {model.engine}",
+                setting="roster.models[].nodes",
+                given=model.nodes,
+                fix="leave it out, as only vllm engines run on nodes of the cluster",
             )
     for path in _secrets(model.options or {}, "options"):
         yield Problem(

@@ -233,7 +233,7 @@ def _node(node: Mapping[str, Any], machine: GpuMachine) -> Machine:
     sizes = dict(list(machine.memory_gib.items())[: int(resources.get("GPU", 0))])
     name = f"node {node.get('NodeName') or node['NodeID']}: "
     problems = tuple(problem.prefixed(name) for problem in machine.problems)
-    return Machine(node["NodeID"], memory / GIB, sizes, problems)
+    return Machine(node["NodeID"], memory / GIB, sizes, problems, node["Labels"])
 
 
 def left_out(nodes: Sequence[Machine]) -> Iterator[Statement]:

@@ -81,3 +81,5 @@ class Machine:
     """Memory of each of its GPUs, by the id that CUDA_VISIBLE_DEVICES takes."""
     problems: tuple[Problem, ...] = ()
     """What keeps engines from starting on its GPUs, which are then not among those above."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Those that Ray gives, such as ray.io/accelerator-type, and those that operators give."""

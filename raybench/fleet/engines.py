@@ -51,6 +51,11 @@ class EngineSpec:
     `fleet.replicas`."""
 
     @property
+    def nodes(self) -> Mapping[str, str]:
+        """Return the labels of the nodes that may hold it."""
+        return self.models[0].nodes
+
+    @property
     def called(self) -> str:
         """The models by which people know it."""
         return ", ".join(model.name for model in self.models)
@@ -70,6 +75,8 @@ def group_engines(models: Sequence[ModelSpec]) -> tuple[EngineSpec, ...]:
             shared += (model.options,)
         elif model.engine == "vllm":
             shared += (model.weights, model.revision, model.options)
+            if model.nodes:
+                shared += (model.nodes,)
         groups.setdefault(json.dumps(shared, sort_keys=True, default=str), []).append(model)
     return tuple(
         EngineSpec(

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from raybench.config import FleetConf
+from raybench.config.labels import chosen
 from raybench.engines.base import DemandReport
 from raybench.engines.scheduler import EngineScheduler
 from raybench.engines.scheduler.messages import (
@@ -80,7 +81,7 @@ def nodes_of(machines: Sequence[Machine], conf: FleetConf, *, gpu: bool) -> tupl
         )
         host_gib = machine.memory_gib / 2 if conf.sleep_gib is None else conf.sleep_gib
         if devices:
-            found.append(Node(machine.id, tuple(devices), host_gib))
+            found.append(Node(machine.id, tuple(devices), host_gib, machine.labels))
     return tuple(found)
 
 
@@ -119,9 +120,11 @@ def needs_of(
             _cpu_memory(spec, conf, weights_gib),
             # A second engine on the same cores makes both slower.
             replicas=1 if asked == "auto" else asked,
+            on=spec.nodes,
             is_referee=is_referee,
             load_s=_CPU_LOAD_S,
         )
+    nodes = [node for node in nodes if chosen(node.labels, spec.nodes)] or nodes
     if weights_gib := weights_gib or engines.weights_gib(spec.weights):
         weights_gib += _draft_gib(spec.options)
     count = _count_nodes(spec, nodes)
@@ -141,6 +144,7 @@ def needs_of(
         devices=gpus_of(spec),
         nodes=count,
         replicas=None if asked == "auto" else asked,
+        on=spec.nodes,
         can_sleep=frozenset(levels),
         is_referee=is_referee,
         load_s=_GPU_LOAD_S,
@@ -424,6 +428,11 @@ def plan_here(specs: Sequence[EngineSpec], conf: FleetConf) -> PlacementPlan | N
     they are weighed there. A GPU's memory is not asked for beforehand: engines are weighed by their
     share of it alone.
     """
+    # This machine's labels are Ray's to know.
+    specs = [
+        replace(spec, models=tuple(replace(model, nodes={}) for model in spec.models))
+        for spec in specs
+    ]
     gpu = on_gpu(conf)
     unweighed = not gpu and not conf.slots and any(of_hub(spec.weights) for spec in specs)
     if specs and (elsewhere(conf) or unweighed):

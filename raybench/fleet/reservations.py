@@ -93,7 +93,7 @@ class Reservations:
         """
         from ray.util.placement_group import placement_group, remove_placement_group
 
-        selector = labels.for_ray(conf.nodes)
+        selectors = [labels.for_ray({**conf.nodes, **need.on}) for need in needs]
         groups = [
             placement_group(
                 [{"GPU": 1}] * need.devices,
@@ -101,7 +101,7 @@ class Reservations:
                 name=f"{self._name}/{next(self._numbers)}",
                 **({"bundle_label_selector": [selector] * need.devices} if selector else {}),
             )
-            for need in needs
+            for need, selector in zip(needs, selectors, strict=True)
         ]
         waiting = [asyncio.ensure_future(_ready(group)) for group in groups]
         kept: dict[str, Any] = {}

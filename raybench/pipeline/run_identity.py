@@ -24,6 +24,8 @@ _VOLATILE = (
 )
 """Settings that change how a run is invoked and who is told of it, not what it does."""
 _MODELS = ("roster.models", "roster.judges")
+_HOSTING = ("replicas", "nodes")
+"""What a roster says of where a model runs, which no reply depends on."""
 _PLAYERS, _DATASET = "optimise_players.folder", "hle_screen.dataset"
 _PLACES = {_PLAYERS: "runs/compiled_players", _DATASET: "runs/hle_rolling"}
 """Settings that name a place of files, and where it is by default.
@@ -139,7 +141,7 @@ def former() -> dict[str, dict[str, Any]]:
 def _stable(config: Mapping[str, Any], without: Sequence[str]) -> dict[str, Any]:
     left_out = (*_VOLATILE, *without, *_without_effect(config))
     stable = {
-        key: without_replicas(value) if key in _MODELS else value
+        key: without_places(value) if key in _MODELS else value
         for key, value in leaves(config)
         if not _among(key, left_out)
     }
@@ -147,12 +149,12 @@ def _stable(config: Mapping[str, Any], without: Sequence[str]) -> dict[str, Any]
     return stable | idle
 
 
-def without_replicas(models: Any) -> Any:
-    """Return a roster's list of models without what no reply depends on: how many replicas."""
+def without_places(models: Any) -> Any:
+    """Return a roster's list of models without what no reply depends on: replicas and nodes."""
     if not isinstance(models, list):
         return models
     return [
-        {name: value for name, value in model.items() if name != "replicas"}
+        {name: value for name, value in model.items() if name not in _HOSTING}
         if isinstance(model, Mapping)
         else model
         for model in models

@@ -508,3 +508,32 @@ def test_engines_that_others_host_are_always_awake(
     )
     assert awake_at_once([*others, *hosted(3, on_disk)], FleetConf()) == 3
     assert awake_at_once(others, FleetConf()) == 2
+
+
+def test_a_model_with_nodes_of_its_own_sits_on_these() -> None:
+    def of(name: str, nodes: dict[str, str]) -> EngineSpec:
+        return group_engines([ModelSpec(name, "vllm", f"org/{name}", nodes=nodes)])[0]
+
+    kind = "ray.io/accelerator-type"
+    here = [
+        replace(node(24, 24, name="small"), labels={kind: "L4"}),
+        replace(node(80, name="large"), labels={kind: "H100"}),
+    ]
+    large, other = of("large", {kind: "H100"}), of("other", {})
+    found = plan([(other, 8.0), (large, 16.0)], *here)
+    devices = {it.engine: it.replicas for it in found.placed}
+    assert devices == {large.name: (("large/gpu0",),), other.name: (("small/gpu0",),)}
+    nowhere = of("nowhere", {kind: "H200"})
+    (refused,) = plan([(nowhere, 16.0)], *here).problems
+    assert refused.code == "resources.gpus"
+    # Only the GPUs of these nodes count.
+    two = replace(large, options={"tensor_parallel_size": 2})
+    assert problem(two, *here).code == "resources.gpus"
+
+
+def test_models_of_the_same_weights_on_different_nodes_have_engines_of_their_own() -> None:
+    models = [
+        ModelSpec(name, "vllm", "org/m", nodes=nodes)
+        for name, nodes in (("a", {"x": "1"}), ("b", {"x": "2"}), ("c", {"x": "1"}))
+    ]
+    assert [engine.called for engine in group_engines(models)] == ["a, c", "b"]

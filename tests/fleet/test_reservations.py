@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from fleet.fake_placement_groups import FakeRay
@@ -118,6 +119,12 @@ async def test_only_nodes_with_these_labels_are_chosen(ray: FakeRay) -> None:
     kept = Reservations("run", gpu=True)
     conf = FleetConf(nodes={"ray.io/node-id": "!in(x, z)"})
     assert names(await kept.choose([need()], conf, 10.0)) == ["y/gpu0"]
+
+
+async def test_a_replica_is_put_on_nodes_with_its_own_labels_too(ray: FakeRay) -> None:
+    kept = Reservations("run", gpu=True)
+    on_y = replace(need(), on={"ray.io/node-id": "y"})
+    assert names(await kept.choose([on_y, need()], FleetConf(), 10.0)) == ["x/gpu0", "y/gpu0"]
 
 
 async def test_the_gpus_of_a_replica_are_on_one_node_unless_it_is_spread(ray: FakeRay) -> None:

@@ -291,25 +291,26 @@ def test_the_marks_of_kept_configurations_never_change(name: str) -> None:
     assert fingerprint(again, without=conclusions) == mark
 
 
-def with_replicas(settings: Any) -> Iterator[Any]:
-    """Yield the settings with replicas asked for in different places."""
+def hosted_elsewhere(settings: Any) -> Iterator[Any]:
+    """Yield the settings with other replicas and nodes, asked for in different places."""
     roster = settings["roster"]
     yield {**settings, "fleet": {**settings["fleet"], "replicas": "auto"}}
+    hostings: list[dict[str, Any]] = [{"replicas": it} for it in (None, 2, "auto")]
     for part in ("models", "judges"):
-        for replicas in (None, 2, "auto"):
-            models = [{**model, "replicas": replicas} for model in roster[part]]
+        for hosting in (*hostings, {"nodes": {"gpu": "x"}}):
+            models = [{**model, **hosting} for model in roster[part]]
             yield {**settings, "roster": {**roster, part: models}}
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_a_run_is_resumed_with_another_number_of_replicas(name: str, tmp_path: Path) -> None:
+def test_a_run_is_resumed_with_other_replicas_and_nodes(name: str, tmp_path: Path) -> None:
     _, settings, _, _ = kept(name)
     experiment = settings["experiment"]
     with store.open_run(tmp_path, experiment, settings) as run:
         with closing(run.journal("units")) as journal:
             journal.append({"id": 1})
         begun = run.id
-    for asked in with_replicas(settings):
+    for asked in hosted_elsewhere(settings):
         with store.open_run(tmp_path, experiment, asked) as run:
             assert (run.id, run.resumed) == (begun, True)
             with closing(run.journal("units")) as journal:
