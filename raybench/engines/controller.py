@@ -203,7 +203,7 @@ class EngineController:
                 )
                 for name in self._scheduler.engines()
             },
-            self._scheduler.costs.until(self._clock()),
+            self._scheduler.swaps(self._clock()),
         )
 
     async def turn_away(self, reason: str) -> None:
@@ -226,6 +226,13 @@ class EngineController:
             self._loading.discard(replica)
             return True
         self._refuse_load(replica)  # it asked before, and died while it waited
+        self._say(
+            Statement(
+                "engine.replica_died",
+                "the process of replica {replica} died: its requests are sent again",
+                replica=replica,
+            )
+        )
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._restarted[replica] = answer
         self.note(Restarting(replica))
@@ -310,11 +317,15 @@ class EngineController:
     def _say_failed(self, engine: str, reason: str) -> None:
         """Say why a load failed whose engine is still to be had; of others, clients learn it."""
         if engine not in self._scheduler.failures():
+            others = self._scheduler.open_replicas().get(engine, ())
             self._say(
                 Statement(
                     "engine.load_failed",
-                    "{reason}. It is tried again, or its other replicas do its work",
-                    reason=reason,
+                    "{reason}; {what_follows}",
+                    reason=reason.rstrip("."),
+                    what_follows="its other replicas do its work"
+                    if others
+                    else "it is tried again",
                 )
             )
 

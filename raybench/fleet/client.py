@@ -122,12 +122,14 @@ async def open_fleet(
     ray: bool = False,
     wait: bool = True,
     refused: Mapping[str, str] | None = None,
+    note: Say | None = None,
 ) -> AsyncIterator[Fleet]:
     """Bring up every engine that the models need; take them down on the way out.
 
     `ray` asks for a cluster also where no engine needs one. Who does not `wait` for those that are
     loaded first has something to do meanwhile, and waits for `Fleet.up` afterwards. Models that
-    are `refused` by their endpoints, for these reasons, are not asked.
+    are `refused` by their endpoints, for these reasons, are not asked. `note` is told what is to be
+    kept in view: where engines are, and what happens to them; by default `say`.
     """
     specs = group_engines(models)
     account = Account(model.name for model in models)
@@ -141,7 +143,8 @@ async def open_fleet(
         if hosted:
             from raybench.fleet.host import host
 
-            controller, ours, up = await stack.enter_async_context(host(hosted, conf, account, say))
+            hosting = host(hosted, conf, account, say, note or say)
+            controller, ours, up = await stack.enter_async_context(hosting)
             engines.update(ours)
         elif ray:
             from raybench.fleet.cluster import cluster

@@ -38,12 +38,13 @@ _LEAVING = (
 
 @contextlib.asynccontextmanager
 async def host(
-    specs: Sequence[EngineSpec], conf: FleetConf, account: Account, say: "Say"
+    specs: Sequence[EngineSpec], conf: FleetConf, account: Account, say: "Say", note: "Say"
 ) -> AsyncIterator[tuple[Any, Mapping[str, "Engine"], "Up"]]:
     """Bring the engines up, and leave no process behind.
 
     Yields their controller, the engines, and what waits for those that are loaded first. They can
-    be asked at once: a request waits until its engine has a replica.
+    be asked at once: a request waits until its engine has a replica. `note` is told what happens to
+    engines and nodes.
     """
     if any(spec.weights == embedded.NAME for spec in specs) and embedded.cached() is None:
         say("preparing the embedded model (once)")
@@ -55,8 +56,8 @@ async def host(
         def tell(status: Status) -> None:
             for text in status.said[len(said) :]:
                 said.append(text)
-                say(text)
-            note(account, specs, status)
+                note(text)
+            keep(account, specs, status)
 
         async def first() -> None:
             await up(controller, specs, say, device="GPU" if gpu else "CPU")
@@ -221,7 +222,7 @@ async def take_down(controller: Any, specs: Sequence[EngineSpec], say: "Say") ->
         say(f"the engines could not be stopped ({reason}); `serve status` lists what is left")
 
 
-def note(account: Account, specs: Sequence[EngineSpec], status: Status) -> None:
+def keep(account: Account, specs: Sequence[EngineSpec], status: Status) -> None:
     """Keep in the account how the engines stand, by the models that they serve."""
     stages = {name: _stage(it) for name, it in status.engines.items()}
     models = {model.name: spec.name for spec in specs for model in spec.models}

@@ -23,7 +23,8 @@ def of_application(application: Any) -> str:
     messages = [application.message] + [
         deployment.message for deployment in application.deployments.values()
     ]
-    return error_in("\n".join(message for message in messages if message)) or NO_REASON
+    reason = error_in("\n".join(message for message in messages if message)) or NO_REASON
+    return f"its process ended {SILENT_DEATH}" if "ActorDiedError" in reason else reason
 
 
 def error_in(text: str) -> str:

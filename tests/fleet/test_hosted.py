@@ -259,7 +259,7 @@ def test_every_replica_state_is_a_stage() -> None:
 
 def noted(told: Status) -> Account:
     account = Account(["m", "twin", "other"])
-    host.note(account, SPECS, told)
+    host.keep(account, SPECS, told)
     return account
 
 

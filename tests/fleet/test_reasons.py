@@ -256,3 +256,8 @@ def test_what_is_not_known_comes_with_none() -> None:
 )
 def test_what_the_hub_says_is_the_line_that_says_what_is_wrong(said: str, line: str) -> None:
     assert reasons.of_hub(said).startswith(line)
+
+
+def test_a_process_that_died_while_it_started_was_killed_or_had_no_memory() -> None:
+    application = SimpleNamespace(message="Deploying failed: ActorDiedError()", deployments={})
+    assert reasons.SILENT_DEATH in of_application(application)

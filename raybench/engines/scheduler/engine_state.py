@@ -55,6 +55,8 @@ class EngineState:
     """Why it is unavailable; empty where it is not."""
     has_no_place: bool = False
     had_place: bool = False
+    repeats_swap: bool = False
+    """Its load for a swap failed, and is to be tried again."""
     failed_on: frozenset[str] = frozenset()
     """The devices of its last failure for want of memory."""
     may_grow: bool = True

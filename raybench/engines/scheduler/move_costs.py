@@ -59,17 +59,12 @@ class MoveCosts:
         """Return the time of all devices so far."""
         return self._device_seconds + self.devices * (now - self._since)
 
-    def until(self, now: float) -> Swaps:
-        """Return what swaps have cost so far."""
-        return Swaps(
-            self.swaps,
-            self.swap_seconds,
-            self.swap_share(now),
-            self.loads + self.wakes,
-            self.device_seconds(now),
-        )
+    def until(self, now: float, under_way_s: float = 0.0) -> Swaps:
+        """Return what swaps have cost so far, with the device time of those under way."""
+        seconds, whole = self.swap_seconds + under_way_s, self.device_seconds(now)
+        share = seconds / whole if whole > 0 else 0.0
+        return Swaps(self.swaps, seconds, share, self.loads + self.wakes, whole)
 
     def swap_share(self, now: float) -> float:
         """Return the share of all device time that swaps took."""
-        whole = self.device_seconds(now)
-        return self.swap_seconds / whole if whole > 0 else 0.0
+        return self.until(now).share

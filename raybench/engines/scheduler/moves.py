@@ -81,7 +81,7 @@ class ReplicaMoves:
         match event:
             case Loaded(gib=gib) if state is ReplicaState.LOADING:
                 self._end_move(replica)
-                engine.load_s, engine.tries = seconds, _TRIES
+                engine.load_s, engine.tries, engine.repeats_swap = seconds, _TRIES, False
                 if gib is not None:
                     replica.memory.measured_gib, replica.memory.alone = gib, False
                     self.devices.recompute(replica.memory)
@@ -146,6 +146,7 @@ class ReplicaMoves:
         self, engine: EngineState, replica: Replica, reason: str, kind: FailureKind
     ) -> Iterator[Action]:
         """Note a failure; decide whether the engine is tried again (rule 7)."""
+        engine.repeats_swap |= replica.is_swap
         if kind == "memory":
             engine.failed_on = frozenset(device.name for device in replica.devices)
             engine.memory.alone = True
@@ -228,7 +229,7 @@ class ReplicaMoves:
             self.replicas[name] = engine.replicas[name] = replica
             for device in placement.devices:
                 device.replicas.append(replica)
-        replica.is_swap = any(
+        replica.is_swap = engine.repeats_swap or any(
             leaver.replica.state is ReplicaState.OPEN for leaver in placement.leaving
         )
         self._set(replica, ReplicaState.PLANNED)
@@ -321,7 +322,8 @@ class ReplicaMoves:
         names = tuple(device.name for device in replica.devices)
         level, replica.restarts = replica.level, False
         self._begin_move(replica, ReplicaState.WAKING if level else ReplicaState.LOADING)
-        self.costs.add_arrival(from_sleep=bool(level), is_swap=replica.is_swap)
+        is_new = not self.engine_of(replica).repeats_swap  # a swap is counted once
+        self.costs.add_arrival(from_sleep=bool(level), is_swap=replica.is_swap and is_new)
         if level:
             return Wake(replica.name, level)
         return Load(replica.name, replica.memory.need.engine, names)

@@ -56,7 +56,7 @@ from raybench.engines.scheduler.messages import (
     Rules,
     Tick,
 )
-from raybench.engines.scheduler.move_costs import MoveCosts
+from raybench.engines.scheduler.move_costs import MoveCosts, Swaps
 from raybench.engines.scheduler.moves import ReplicaMoves
 
 PAYS = 3.0
@@ -100,6 +100,12 @@ class EngineScheduler:
     def costs(self) -> MoveCosts:
         """Return what moves have cost so far."""
         return self._moves.costs
+
+    def swaps(self, now: float) -> Swaps:
+        """Return what swaps have cost so far, those under way too."""
+        devices = self._moves.devices.by_name.values()
+        under_way = (now - device.swapping_since for device in devices if device.swapping)
+        return self.costs.until(now, sum(under_way))
 
     def preload(self, now: float) -> list[Action]:
         """Load what fits side by side before any client reports: referees first, then the largest.

@@ -42,13 +42,14 @@ def replicas(config: Config, plan: Plan) -> Iterator[str]:
         if wanted == "auto" and elsewhere(fleet):
             yield Statement(
                 "plan.replicas_auto",
-                "{models}: as many replicas as there are GPUs for when the run starts",
+                "{models}: as many replicas as there are free GPUs during the run",
                 models=models,
             )
         elif wanted != "auto" and number < wanted:
             yield Statement(
                 "plan.fewer_replicas",
-                "{models}: {planned} of {wanted} replicas fit on this machine with all engines",
+                "{models}: {planned} of {wanted} replicas, as there is no room for more beside the "
+                "other engines (memory, fleet.slots)",
                 models=models,
                 planned=number,
                 wanted=wanted,

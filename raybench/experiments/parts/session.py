@@ -129,7 +129,7 @@ class Session:
         self._progress.stage("starting engines")
         refused = {it: problem.text for it, problem in (await self.preflight(models)).items()}
         opening = (
-            open_fleet(models, conf, say, ray=ray, wait=False, refused=refused)
+            open_fleet(models, conf, say, ray=ray, wait=False, refused=refused, note=console.say)
             if self._within is None
             else self._within.fleet(models, say, ray=ray)
         )

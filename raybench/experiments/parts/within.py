@@ -11,6 +11,7 @@ from raybench.errors import RunFailed
 from raybench.fleet import Account, Fleet, open_fleet
 from raybench.fleet.client import Say
 from raybench.fleet.preflight import Preflight
+from raybench.tracking import console
 from raybench.types import ModelSpec
 
 
@@ -87,6 +88,7 @@ class House:
                 opening = open_fleet(
                     self._models, self._conf, self._said, ray=ray, wait=False,
                     refused={name: problem.text for name, problem in refused.items()},
+                    note=console.say,
                 )  # fmt: skip
                 self._fleet = await self._stack.enter_async_context(opening)
                 self._ray = ray or self._fleet.controller is not None

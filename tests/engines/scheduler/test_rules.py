@@ -584,6 +584,23 @@ def test_moves_at_the_same_time_on_one_device_count_once() -> None:
     assert (world.now, swaps.count, swaps.seconds, swaps.share) == (20, 2, 10, 0.5)
 
 
+def test_a_swap_that_has_to_be_repeated_counts_once_with_all_its_time() -> None:
+    world = Controlled([node("n", 10.0)], [need("a"), need("c")])
+    world.report("a", ready=1)
+    world.settle(1)
+    world.report("a")
+    world.report("c", ready=1, after=8)
+    world.finish("a-r0")
+    world.finish("a-r0", 2)
+    world.tell(MoveFailed("c-r0", "why"), 3)
+    world.finish("c-r0", 1)
+    under_way = world.scheduler.swaps(world.now + 4)
+    assert (under_way.count, under_way.seconds) == (1, 10)
+    world.finish("c-r1", 6)
+    swaps = world.scheduler.swaps(world.now)
+    assert (swaps.count, swaps.seconds) == (1, 12)
+
+
 def test_time_without_devices_is_no_device_time() -> None:
     world = Controlled([node("x", 10.0)], [need("a")])
     world.tell(DevicesLost(frozenset({"x0"}), awaited=True), 10)
