@@ -10,6 +10,7 @@ from typing import Any
 
 import composing
 import pytest
+import setuptools  # noqa: F401  # before pip, which MLflow imports: vLLM's import of it fails after
 import skips
 import tiers
 from browsing import chromium as chromium  # fixtures for whoever asks

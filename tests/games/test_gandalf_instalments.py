@@ -249,12 +249,10 @@ def test_only_the_sentinels_words_count_in_whatever_turn() -> None:
 
 
 def _talks(count: int) -> list[list[str]]:
-    """Return conversations of ordinary sentences, from what the project itself ships."""
-    files = [*sorted(ROOT.glob("raybench/**/*.py")), *sorted(ROOT.glob("*.md"))]
-    texts = [part for file in files for part in file.read_text(encoding="utf-8").split('"""')[1::2]]
+    """Return conversations of ordinary sentences, from the sample questions of benchmarks."""
     samples = sorted(ROOT.glob("raybench/*/samples/*.jsonl"))
     rows = [json.loads(line) for file in samples for line in file.read_text().splitlines()]
-    texts += [text for row in rows for text in row.values() if isinstance(text, str)]
+    texts = [text for row in rows for text in row.values() if isinstance(text, str)]
     said = [*ORDINARY * 4, *(text[:500] for text in texts if len(text) > 60 and " " in text)]
     rng = random.Random(8)
     return [[rng.choice(said) for _ in range(rng.randint(5, 10))] for _ in range(count)]

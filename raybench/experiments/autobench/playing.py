@@ -103,7 +103,7 @@ def _identity(model: ModelSpec, config: Config) -> str:
     """
     context = config.fleet.max_model_len
     about = asdict(model) | {"name": "", "family": "", "identity": identity(model, context)}
-    del about["replicas"]  # of which no reply depends
+    del about["replicas"], about["nodes"]  # no reply depends on these
     template = expanded(str(model.options.get("chat_template", "")))
     with suppress(OSError, ValueError):  # the option may be the template itself
         about["template"] = template.read_text()

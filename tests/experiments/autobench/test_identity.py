@@ -24,7 +24,7 @@ def digest(model: ModelSpec) -> str:
     return hashlib.sha256(_identity(model, Config()).encode()).hexdigest()[:16]
 
 
-def test_replies_are_found_again_whatever_the_number_of_replicas() -> None:
+def test_replies_are_found_again_wherever_their_model_ran() -> None:
     assert digest(MODEL) == KEPT
-    assert digest(replace(MODEL, name="n", replicas=4)) == KEPT
+    assert digest(replace(MODEL, name="n", replicas=4, nodes={"gpu": "x"})) == KEPT
     assert digest(replace(MODEL, revision=None)) != KEPT
