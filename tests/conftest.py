@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import importlib
 import os
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -10,7 +11,6 @@ from typing import Any
 
 import composing
 import pytest
-import setuptools  # noqa: F401  # before pip, which MLflow imports: vLLM's import of it fails after
 import skips
 import tiers
 from browsing import chromium as chromium  # fixtures for whoever asks
@@ -27,6 +27,8 @@ from shared_servers import SharedServers
 from virtual_time import VirtualLoop
 
 os.environ[MARK] = str(os.getpid())
+# Before pip, which MLflow imports: the import of setuptools, by vLLM, would fail after that.
+importlib.import_module("setuptools")
 # With CI set raybench shows no live table. Tests about CI set it themselves.
 os.environ.pop("CI", None)
 # To import MLflow and to send a run takes seconds: only tests marked `mlflow` do it.
