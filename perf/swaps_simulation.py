@@ -1,6 +1,6 @@
 """Requests that wait for one another, played against a scheduler of engines in simulated time.
 
-What is scheduled, and how requests and reports travel, is in `perf/simulated_engines.py`. Unlike
+`perf/simulated_engines.py` holds the engines, and how requests and reports travel. Unlike
 in `perf/feeding.py` each request is known by its number: others may wait for its reply.
 """
 

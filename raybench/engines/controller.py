@@ -135,7 +135,7 @@ class EngineController:
     ) -> None:
         """Begin with nothing loaded. The clock returns seconds, the scheduler's among them.
 
-        say: is told what happened that people should know.
+        say: reports to people what happened.
         """
         self._scheduler = scheduler
         self._backend = backend

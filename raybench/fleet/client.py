@@ -128,8 +128,8 @@ async def open_fleet(
 
     `ray` asks for a cluster also where no engine needs one. Who does not `wait` for those that are
     loaded first has something to do meanwhile, and waits for `Fleet.up` afterwards. Models that
-    are `refused` by their endpoints, for these reasons, are not asked. `note` is told what is to be
-    kept in view: where engines are, and what happens to them; by default `say`.
+    are `refused` by their endpoints, for these reasons, are not asked. `note` reports where
+    engines are, and what happens to them; by default `say` does.
     """
     specs = group_engines(models)
     account = Account(model.name for model in models)

@@ -1,6 +1,6 @@
 """The endpoint's controller: a Serve deployment, as the endpoint itself is.
 
-In a file of its own: the front (ingress.py) needs vLLM, and this does not.
+It is apart from the front (ingress.py), which needs vLLM.
 """
 
 import asyncio

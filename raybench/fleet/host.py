@@ -43,7 +43,7 @@ async def host(
     """Bring the engines up, and leave no process behind.
 
     Yields their controller, the engines, and what waits for those that are loaded first. They can
-    be asked at once: a request waits until its engine has a replica. `note` is told what happens to
+    be asked at once: a request waits until its engine has a replica. `note` reports what happens to
     engines and nodes.
     """
     if any(spec.weights == embedded.NAME for spec in specs) and embedded.cached() is None:

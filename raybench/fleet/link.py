@@ -25,7 +25,7 @@ class Link:
     models: tuple[ModelSpec, ...]
     conf: FleetConf
     controller: Any
-    """That of the hosted engines; None where there are none."""
+    """That of the hosted engines; None where no engine is hosted."""
     secrets: Mapping[str, str] = field(repr=False)
     """Endpoints' keys by the variable that holds them: a cluster's nodes have none of their own."""
     remarks: Any = None

@@ -134,7 +134,7 @@ class Reservations:
             self._gib.pop(device, None)
 
     def release(self, devices: Iterable[str]) -> None:
-        """Give devices back to Ray, which gives them to an engine of ours."""
+        """Give devices back to Ray, which gives them to a replica of this run."""
         from ray.util.placement_group import remove_placement_group
 
         groups = [self._groups.pop(device) for device in devices if device in self._groups]

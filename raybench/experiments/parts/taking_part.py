@@ -72,7 +72,7 @@ def stage(judges: Collection[str], account: Account) -> str | None:
 def _seen(name: str, account: Account, done: int, total: int | None, unfinished: bool) -> Seen:
     tally = account.models.get(name)
     hosted, queued = name in account.states, account.queued.get(name, 0)
-    # The controller knows of all processes; of endpoints and stand-ins only ours are known.
+    # The controller knows all processes; for endpoints and simulated models, only this one counts.
     under_way = account.running.get(name, 0) if hosted else tally.under_way if tally else 0
     return Seen(
         name,
