@@ -263,7 +263,7 @@ async def rate(keeps: bool) -> float:
         shards = questions(Path(folder))
         part = Questions("mmlu_pro", shards, _RATED // sum(rows for _, rows in shards))
         asking = Asking({"far": model}, 0, log=ReplyLog.of(Path(folder)) if keeps else None)
-        work = graph.Work(jobs([["far"]], 1, [part], ["far"]), asking)
+        work = graph.Work(jobs(["far"], [part]), asking)
         first, count = 0.0, 0
         async with open_fleet([model], FleetConf(), lambda text: None, ray=True) as fleet:
             link = Link.to(fleet, [model], FleetConf())

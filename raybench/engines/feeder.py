@@ -32,6 +32,8 @@ _SILENCE_S = 60.0
 _FRUITLESS = 2
 """After this many times `attempts` deaths without a reply between them, an engine is given up. The
 first of these may be due to a single request, which fails then."""
+_UNSENT = 128
+"""While this many requests wait here, `wait_for_room` waits."""
 _ENDED_EARLY = Statement("engine.call_ended", "the replica ended the call without all replies")
 
 
@@ -70,6 +72,10 @@ class EngineFeeder:
         self._router = Router(())
         self._refusal: str | None = None
         self._callers: set[Caller] = set()
+        self._expected = Counter[str]()
+        """By model, requests that will come, as its callers have announced."""
+        self._room: set[asyncio.Future[None]] = set()
+        """Of callers that wait for room."""
         self._dispatch: asyncio.Handle | None = None
         self._dispatch_at = math.inf
         self._watch: asyncio.TimerHandle | None = None
@@ -99,6 +105,24 @@ class EngineFeeder:
         """Fail what waits, and what comes until `set_replicas` is called, for this reason."""
         self._refusal = reason
         self._queue.fail(reason)
+        self._note_room()
+
+    def expect(self, model: str, requests: int) -> None:
+        """Count requests of a model as remaining that will come, in place of those so far."""
+        self._expected[model] = requests
+
+    async def wait_for_room(self) -> None:
+        """Wait until few requests wait here.
+
+        A caller with many requests that are costly to hold sends more of them then.
+        """
+        while self._queue.waiting() >= _UNSENT:
+            room = asyncio.get_running_loop().create_future()
+            self._room.add(room)
+            try:
+                await room
+            finally:
+                self._room.discard(room)
 
     async def complete(self, request: Request, model: str = "") -> Completion:
         """Return the completion of one request, asked of one of the engine's models."""
@@ -150,11 +174,13 @@ class EngineFeeder:
     def report(self) -> DemandReport:
         """Return what this process wants of the engine now.
 
-        Requests that an iterable will give count as remaining, if it has a length (hint).
+        Requests that an iterable will give count as remaining, if it has a length (hint), and so
+        do those that are expected.
         """
         ready, remaining = self._queue.count()
+        remaining += self._expected.total()
         outstanding = sum(replica.outstanding for replica in self._replicas.values())
-        models = Counter[str]()
+        models = self._expected.copy()
         for caller in self._callers:
             models[caller.model] += caller.open_requests()
         return DemandReport(
@@ -164,6 +190,14 @@ class EngineFeeder:
     def _withdraw(self, caller: Caller) -> None:
         self._callers.discard(caller)
         self._queue.withdraw(caller)
+        self._note_room()
+
+    def _note_room(self) -> None:
+        """Let callers send more if few requests wait here."""
+        if self._room and self._queue.waiting() < _UNSENT:
+            for room in self._room:
+                if not room.done():
+                    room.set_result(None)
 
     def _update_open(self) -> None:
         opened = [replica for replica in self._replicas.values() if replica.is_open]
@@ -207,6 +241,7 @@ class EngineFeeder:
                 due.remove(replica)
         for replica, batch in batches.items():
             self._send(replica, batch, now)
+        self._note_room()
         if not due and self._queue.has_ready():
             for replica in with_room:
                 if replica.room() > 0:

@@ -144,6 +144,10 @@ class RequestQueue:
             following += caller.known_requests() - (not caller.is_blocked)
         return ready, following
 
+    def waiting(self) -> int:
+        """Return how many requests are known that are not sent."""
+        return sum(self.count())
+
     def add(self, asked: QueuedRequest) -> None:
         """Take a single request in."""
         self._singles.append(asked)

@@ -40,6 +40,14 @@ class Engine(Protocol):
         """Yield one completion per request with its place, as they finish."""
         ...
 
+    def expect(self, model: ModelSpec, requests: int) -> None:
+        """Take in that this many requests will come."""
+        ...
+
+    async def wait_for_room(self) -> None:
+        """Wait until few requests wait."""
+        ...
+
 
 class Fleet:
     """The running engines and the models they serve."""
@@ -111,6 +119,18 @@ class Fleet:
                 async for place, reply in replies:
                     count(reply)
                     yield places[place], reply
+
+    def expect(self, model: str, requests: int) -> None:
+        """Announce how many requests of the model will come that are not sent yet.
+
+        The engine's replicas are planned for them. Each call replaces the number of the last one.
+        """
+        spec, engine = self._doors[model]
+        engine.expect(spec, requests)
+
+    async def wait_for_room(self, model: str) -> None:
+        """Wait until the model's engine can soon begin more requests than it has been sent."""
+        await self._doors[model][1].wait_for_room()
 
 
 @asynccontextmanager

@@ -25,3 +25,11 @@ class HostedEngine:
     def stream(self, model: ModelSpec, requests: Sequence[Request]) -> AsyncGenerator[Placed]:
         """Answer the batch, each reply as soon as it is there."""
         return self._feeder.stream(requests, model.name)
+
+    def expect(self, model: ModelSpec, requests: int) -> None:
+        """Report to the controller that this many requests of the model will come."""
+        self._feeder.expect(model.name, requests)
+
+    async def wait_for_room(self) -> None:
+        """Wait until few requests wait for a replica."""
+        await self._feeder.wait_for_room()

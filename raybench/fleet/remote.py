@@ -48,7 +48,7 @@ from raybench.fleet.remote_replies import (
     too_many_tokens,
 )
 from raybench.fleet.stopwatch import Stopwatch
-from raybench.fleet.streams import as_finished
+from raybench.fleet.streams import Room, as_finished
 from raybench.fleet.token_limits import Fit, TokenLimits, TooLong, limit_of, names_of
 from raybench.statements import Statement
 from raybench.types import Completion, Message, ModelSpec, Request
@@ -98,7 +98,9 @@ class RemoteEngine:
         self._presence, self._words = Presence(), Presence()
         # At DEBUG it writes down what endpoints send in their headers, which may be the key.
         logging.getLogger("httpcore").setLevel(logging.INFO)
-        self._gate = asyncio.Semaphore(int(options.get("concurrency", 32)))
+        side_by_side = int(options.get("concurrency", 32))
+        self._gate = asyncio.Semaphore(side_by_side)
+        self._room = Room(2 * side_by_side)
         longest = min(fleet.endpoint_pause_s, fleet.endpoint_deadline_s)
         self._pace = Pace(options.get("requests_per_minute"), longest, clock)
         self._connections = Connections(
@@ -116,6 +118,13 @@ class RemoteEngine:
         """Send the requests like `complete`; yield each reply with its place when it comes."""
         return as_finished(self._one(model, request) for request in requests)
 
+    def expect(self, model: ModelSpec, requests: int) -> None:
+        """Do nothing: nobody plans for what will come."""
+
+    async def wait_for_room(self) -> None:
+        """Wait until fewer than twice as many requests are under way as are sent side by side."""
+        await self._room.wait()
+
     async def close(self) -> None:
         """Close the connections."""
         await self._presence.close()
@@ -124,6 +133,10 @@ class RemoteEngine:
         await self._connections.close()
 
     async def _one(self, model: ModelSpec, request: Request) -> Completion:
+        with self._room.taken():
+            return await self._ask(model, request)
+
+    async def _ask(self, model: ModelSpec, request: Request) -> Completion:
         """Ask, and again in another way where the model turns out not to take this one."""
         body, fit = self._body(model, request), Fit()
         before: list[Failure] = []

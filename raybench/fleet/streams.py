@@ -1,11 +1,42 @@
 """What comes as it finishes: results of several coroutines, and a stream beside a wait."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextlib import aclosing, contextmanager
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+
+class Room:
+    """Bounds how many requests are under way, for callers that have more than can be held."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._taken = 0
+        self._waiting: set[asyncio.Future[None]] = set()
+
+    @contextmanager
+    def taken(self, requests: int = 1) -> Iterator[None]:
+        """Count requests while they are under way."""
+        self._taken += requests
+        try:
+            yield
+        finally:
+            self._taken -= requests
+            for waiting in self._waiting:
+                if not waiting.done():
+                    waiting.set_result(None)
+
+    async def wait(self) -> None:
+        """Wait until fewer than the most are under way."""
+        while self._taken >= self._most:
+            waiting = asyncio.get_running_loop().create_future()
+            self._waiting.add(waiting)
+            try:
+                await waiting
+            finally:
+                self._waiting.discard(waiting)
 
 
 async def as_finished(works: Iterable[Coroutine[Any, Any, T]]) -> AsyncGenerator[tuple[int, T]]:

@@ -1,7 +1,8 @@
-"""The Ray Data graph: jobs → prompts → generation → grading → programs → judges → checker, out.
+"""The Ray Data graph: jobs → generation → grading → programs → judges → checker, out.
 
-It streams: a stage works on a block while the one before it works on the next, and Ray Data holds
-back what is not asked for yet, so that memory stays flat however long the benchmarks are.
+It streams: a process that asks models reads questions as engines have room for them, and hands
+replies on as they come. A stage works on a block while the one before it works on the next, and
+waits while the next one is behind, so that memory stays flat however long the benchmarks are.
 """
 
 import asyncio
@@ -15,7 +16,6 @@ from array import array
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from raybench import benchmarks
@@ -29,42 +29,38 @@ from raybench.fleet.quiet import quieten, without_lines
 from raybench.fleet.reasons import last_line
 from raybench.pipeline.chains import Said, heard
 from raybench.pipeline.checker import Check, Verdicts
+from raybench.pipeline.generation import Generate
 from raybench.pipeline.judges import Judge, Panel
-from raybench.pipeline.losses import Losses, NodesLost
+from raybench.pipeline.losses import Losses, WorkLost
 from raybench.pipeline.process import InTurn, Made
 from raybench.pipeline.programs import Programs, Slots
 from raybench.pipeline.reply_log import ReplyFiles
 from raybench.pipeline.stage_reports import Report
 from raybench.pipeline.stages import (
-    JOB,
-    UNIT,
+    JOBS,
+    UNITS,
     Asking,
-    Generate,
     Grade,
-    Prompt,
     Unit,
     ordered,
-    prompted,
 )
 from raybench.pipeline.units import Job, unit_id
 from raybench.sandbox.slots import alive
 from raybench.types import Grader
 
 _BLOCKS_IN_FLIGHT = 64
-"""Blocks that one generation actor holds at once: engines batch what has been sent, not more."""
-_ENGINES_EACH = 8
-"""Engines that it keeps busy with these: each has 256 requests or more, as many as it batches."""
-_JOBS_AT_HAND, _BLOCKS_AT_HAND = 32, 8
-"""What lies ready at a process that reads questions, and at one that grades, each of which works on
-one at a time. Ray Data looks five to ten times a second who has done what: with one or two at hand
-nobody does more than ten or twenty."""
+"""Blocks that a process holds at once which judges, checks or has programs run."""
+_REPLICAS_EACH = 8
+"""Replicas for which one process asks. Each reply costs it about a millisecond."""
+_BLOCKS_AT_HAND = 8
+"""What lies ready at a process that grades, which works on one at a time. Ray Data looks five to
+ten times a second who has done what: with one or two at hand nobody does more than ten or twenty.
+"""
 _STORED = 0.1
-"""Of Ray's object store, what may wait between stages: who reads questions is far ahead else."""
-_UNITS_EACH, _READERS = 10_000, 4
-"""Units that are worth a process more, which costs two seconds to start and some memory, and how
-many processes read questions at most: each reads thousands of units a second."""
-_FEW_BYTES = 64 * 2**20
-"""So large are questions at most that are all read before the first is asked."""
+"""Of Ray's object store, what may wait between stages."""
+_FEW_UNITS = 10_000
+"""So few units are not worth a process for each stage that grades: one costs two seconds to start
+and some memory."""
 _ERROR = re.compile(r"^\w+Error: .*", re.MULTILINE)
 """The line of a traceback that says what went wrong: Ray Data has advice follow it."""
 _LOOK_S = 10.0
@@ -106,25 +102,22 @@ async def stream(
 ) -> AsyncGenerator[list[Unit]]:
     """Yield graded units, a block at a time, as they are finished.
 
-    A node that dies costs what its actors were at: the graph is begun anew with what is left.
+    A node or a process that dies costs what was under way there: the graph is begun anew with what
+    is left.
 
     `say` is told what endpoints are waited for, `warn` what becomes of nodes, `report` what stages
     have finished of blocks that are under way. Raises RunFailed where a stage breaks in a way that
     is no unit's, or the stage's own error where that speaks to the person.
     """
-    several = await asyncio.to_thread(_nodes_matter)
-    nodes = _has_programs(work) and several
+    nodes = _has_programs(work) and await asyncio.to_thread(_nodes_matter)
     demand = new_name()
     work = replace(work, slots=replace(work.slots, demand=demand))
-    if (log := work.asking.log) is not None:
-        log = log.on_cluster(has_other_nodes=several and not link.endpoints)
-        work = replace(work, asking=replace(work.asking, log=log))
     async with (
         listening(link, say, nodes=nodes, warn=warn, report=report) as link,
         withdrawn(demand),
     ):
         done, said, losses = array("Q", work.done), dict(work.said), 0
-        files = None if log is None else ReplyFiles(log.folder)
+        files = None if (log := work.asking.log) is None else ReplyFiles(log.folder)
         looked = time.monotonic()
         while True:
             if on := link.conf.work_nodes:
@@ -142,7 +135,7 @@ async def stream(
                 if log is not None:
                     await asyncio.to_thread(log.delete)
                 return
-            except NodesLost as lost:
+            except WorkLost as lost:
                 losses += 1
                 if losses == _LOSSES:
                     raise RunFailed(
@@ -162,8 +155,8 @@ def _nodes_matter() -> bool:
 
 
 async def _streamed(work: Work, link: Link) -> AsyncGenerator[list[Unit]]:
-    """Yield graded units. Raises NodesLost where some on which actors of the graph were died."""
-    from ray.exceptions import RayError
+    """Yield graded units. Raises WorkLost where a node or process with work of the graph died."""
+    from ray.exceptions import RayActorError, RayError
 
     from raybench.pipeline import executions
 
@@ -178,12 +171,14 @@ async def _streamed(work: Work, link: Link) -> AsyncGenerator[list[Unit]]:
                 bundles = await losses.beside(run(dataset.iter_internal_ref_bundles))
                 texts = await losses.beside(run(_fetched, bundles))
             while texts is not None:
-                yield [json.loads(text) for text in texts]
+                yield [unit for text in texts for unit in json.loads(text)]
                 texts = await losses.beside(run(_fetched, bundles))
     except (RayError, OSError, ValueError, sqlite3.Error) as error:
         if isinstance(cause := getattr(error, "cause", None), RaybenchError):
             raise cause from None  # it says what to do
         await losses.look()
+        if isinstance(error, RayActorError):
+            raise WorkLost("a process that asks models died") from error
         why = [*_ERROR.findall(str(error)), last_line(str(error))][-2:][0]
         raise RunFailed(
             Problem(
@@ -201,8 +196,8 @@ def _fetched(bundles: Iterator[Any]) -> list[str] | None:
 
     for bundle in bundles:
         blocks = map(BlockAccessor.for_block, ray.get(bundle.block_refs))
-        # One of which nothing was left to ask has not even columns.
-        if texts := [it for block in blocks if block.num_rows() for it in block.to_numpy(UNIT)]:
+        # A process that had nothing to ask leaves a block without columns.
+        if texts := [it for block in blocks if block.num_rows() for it in block.to_numpy(UNITS)]:
             return texts
     return None
 
@@ -221,8 +216,7 @@ def _dataset(work: Work, link: Link) -> Any:
     # Where operators give Ray no processor of this node, its stages take none of Ray's.
     own = sum(cores for _, cores in alive(ours).values())
     light = _LIGHT if own else 0
-    done, said = ordered(work.done), dict(work.said)
-    units = sum((job.stop - job.start) * job.repeats for job in work.jobs) - len(work.done)
+    few = sum(job.units for job in work.jobs) - len(work.done) < _FEW_UNITS
 
     def waiting(size: int, blocks: int = _BLOCKS_IN_FLIGHT) -> ActorPoolStrategy:
         return ActorPoolStrategy(
@@ -231,33 +225,22 @@ def _dataset(work: Work, link: Link) -> Any:
             max_concurrent_calls_per_actor=blocks,
         )
 
-    few = units < _UNITS_EACH  # which are not worth a process for each stage
-    if few and _bytes(work.jobs) < _FEW_BYTES:
-        blocks = [pa.table(prompted([job], work.asking, done, said)) for job in work.jobs]
-        # `from_arrow` starts a worker per processor to read the schemas of what is in memory here.
-        graph = from_blocks(blocks)
-    else:
-        jobs = [{JOB: json.dumps(asdict(job))} for job in work.jobs]
-        graph = ray.data.from_items(jobs, override_num_blocks=len(jobs)).map_batches(
-            Prompt,
-            fn_constructor_args=(work.asking, ray.put((done, said))),
-            batch_size=None,
-            compute=ActorPoolStrategy(
-                size=max(1, min(int(own), _READERS, units // _UNITS_EACH)),
-                max_tasks_in_flight_per_actor=_JOBS_AT_HAND,
-            ),
-            # Of a node with one processor graders, who stay, may have what it would wait for.
-            num_cpus=0,
-            label_selector=ours,
-        )
-    graph = graph.map_batches(
+    gpus = int(ray.cluster_resources().get("GPU", 0))
+    processes = generators(link, work.awake, gpus, int(own))
+    # Each has a share of every model's jobs: engines grow and shrink while it runs.
+    shares = [work.jobs[number::processes] for number in range(processes)]
+    rows = [json.dumps([asdict(job) for job in share]) for share in shares if share]
+    # `from_arrow` starts a worker per processor to read the schemas of what is in memory here.
+    graph = from_blocks([pa.table({JOBS: [row]}) for row in rows]).map_batches(
         Generate,
-        fn_constructor_args=(link, work.asking),
+        fn_constructor_args=(link, work.asking, ray.put((ordered(work.done), dict(work.said)))),
         batch_size=None,
-        compute=waiting(generators(link, work.awake)),
-        num_cpus=light if link.endpoints else _LIGHT,
-        # An endpoint's limits and waits are lost with the process that keeps them.
-        label_selector=ours if link.endpoints else anywhere,
+        compute=ActorPoolStrategy(size=len(rows), max_tasks_in_flight_per_actor=1),
+        num_cpus=light,
+        label_selector=ours,
+        # Ray would have another process begin from the start, and take what comes for the rest.
+        max_restarts=0,
+        max_task_retries=0,
     )
     grading = _grading(work, link)
     if few and len(grading) > 1:
@@ -294,11 +277,6 @@ def _dataset(work: Work, link: Link) -> Any:
     return graph
 
 
-def _bytes(jobs: Sequence[Job]) -> int:
-    """Return how large the questions of all models are, at most."""
-    return sum(Path(shard).stat().st_size for _, shard in {(it.model, it.shard) for it in jobs})
-
-
 def _grading(work: Work, link: Link) -> list[Made]:
     """Return the stages that grade: by rules, and by what takes programs, judges or a checker."""
     asked = [benchmarks.load(name) for name in {job.benchmark for job in work.jobs}]
@@ -316,11 +294,13 @@ def _has_programs(work: Work) -> bool:
     return any(benchmarks.load(name).sandboxed for name in {job.benchmark for job in work.jobs})
 
 
-def generators(link: Link, awake: int) -> int:
-    """Return how many processes ask the models: as the cluster has engines to keep busy."""
+def generators(link: Link, awake: int, gpus: int, cpus: int) -> int:
+    """Return how many processes ask the models: as the engines need, each replica of which has a
+    GPU where the cluster has any, and no more than this machine has processors.
+    """
     if link.endpoints:
         return 1  # an endpoint's limits are kept by each process for itself
-    return max(1, math.ceil(awake / _ENGINES_EACH))
+    return max(1, min(cpus, math.ceil(max(awake, gpus) / _REPLICAS_EACH)))
 
 
 def _settle() -> None:
@@ -337,6 +317,7 @@ def _settle() -> None:
     context.enable_progress_bars = False
     context.raise_original_map_exception = True  # not a text of it
     context.override_object_store_memory_limit_fraction = _STORED
+    context.target_max_block_size = 1  # each row goes on by itself, at once
     # Nobody reads how much memory a block took, which costs each of them a thread.
     context.memory_usage_poll_interval_s = None
     quieten()

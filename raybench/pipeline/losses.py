@@ -13,8 +13,8 @@ T = TypeVar("T")
 _LOOK_S = 2.0
 
 
-class NodesLost(Exception):
-    """Nodes died on which there was work."""
+class WorkLost(Exception):
+    """A node or a process died that had work."""
 
 
 class Losses:
@@ -26,7 +26,7 @@ class Losses:
         self._before: set[str] = set()
 
     async def beside(self, work: Awaitable[T]) -> T:
-        """Wait for something. Raises NodesLost where a node dies meanwhile."""
+        """Wait for something. Raises WorkLost where a node dies meanwhile."""
         waiting = asyncio.ensure_future(work)
         while not waiting.done():
             await asyncio.wait([waiting], timeout=_LOOK_S)
@@ -35,11 +35,11 @@ class Losses:
         return await waiting
 
     async def look(self) -> None:
-        """Look. Raises NodesLost where one died on which there was work when it was looked last."""
+        """Look. Raises WorkLost where one died on which there was work when it was looked last."""
         dead = await asyncio.to_thread(_dead)
         places = self._places()
         if lost := sorted(dead[node] for node in (self._before | places) & dead.keys()):
-            raise NodesLost(f"{', '.join(lost)} died")
+            raise WorkLost(f"{', '.join(lost)} died")
         self._before = places
 
 

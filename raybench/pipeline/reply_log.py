@@ -4,9 +4,9 @@ A sample enters the journal with its whole block, when that is graded. The proce
 reply writes it here at once, so that a kill before that costs no reply: whoever comes to the same
 sample again, in this session or the next, takes the reply from here.
 
-The files lie in the run's folder. Each process writes its own, so that none has to wait for
-another and a line that a kill cut off is the last one of its file. Processes of other nodes write
-through an actor on the node where the folder is.
+The files lie in the run's folder, on the node where all processes are that ask models. Each writes
+its own, so that none has to wait for another and a line that a kill cut off is the last one of its
+file.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ import shutil
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from typing import Any, Self
@@ -85,11 +85,6 @@ class ReplyFiles:
             while self._full:
                 os.fsync(self._full[-1].fileno())
                 self._full.pop().close()
-
-    def write(self, lines: bytes) -> None:
-        """Write whole lines, and wait until they are on the disk."""
-        self.append(lines)
-        self.sync()
 
     @contextmanager
     def _refusing(self) -> Iterator[None]:
@@ -160,36 +155,11 @@ class ReplyLog:
     """Where the replies of a run are written; it travels to the processes of stages."""
 
     folder: Path
-    node: str = ""
-    """Ray's name of the node where the folder is."""
-    actor: Any = None
-    """Has the files for processes of other nodes; None where there are none."""
 
     @classmethod
     def of(cls, run: Path) -> Self:
         """Return the log of the run in a folder."""
         return cls(run / FOLDER)
-
-    def on_cluster(self, *, has_other_nodes: bool) -> "ReplyLog":
-        """Return the log as processes of the running cluster use it."""
-        import ray
-
-        from raybench.fleet.cluster import here
-
-        actor = None
-        if has_other_nodes:
-            options = {"num_cpus": 0, "label_selector": here()}
-            actor = ray.remote(ReplyFiles).options(**options).remote(self.folder)
-        return replace(self, node=ray.get_runtime_context().get_node_id(), actor=actor)
-
-    def actor_from_here(self) -> Any:
-        """Return the actor that this process writes through; None where it has the files itself."""
-        if self.actor is None:
-            return None
-        import ray
-
-        ours = ray.get_runtime_context().get_node_id() == self.node
-        return None if ours else self.actor
 
     def delete(self) -> None:
         """Delete all of it: everything is in the journal."""
@@ -200,10 +170,7 @@ class ReplyWriter:
     """The log as one process uses it; without a log it finds nothing and writes nothing."""
 
     def __init__(self, log: ReplyLog | None) -> None:
-        self._log = log
-        self._actor = None if log is None else log.actor_from_here()
         self._files = None if log is None else ReplyFiles(log.folder)
-        self._lines: list[bytes] = []
         self._next: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
 
@@ -211,8 +178,6 @@ class ReplyWriter:
         """Return the replies that are in the log."""
         if self._files is None or not keys:
             return {}
-        if self._actor is not None:
-            return dict(await self._actor.find.remote(keys))
         return await asyncio.to_thread(self._files.find, keys)
 
     def add(self, unit: int, key: Key, reply: Mapping[str, Any]) -> "asyncio.Task[None] | None":
@@ -220,11 +185,7 @@ class ReplyWriter:
         if self._files is None:
             return None
         text = json.dumps(reply)  # in ASCII: half a surrogate pair, or a line end, is an escape
-        line = f"{unit:0{_UNIT}x} {key} {text}\n".encode()
-        if self._actor is None:
-            self._files.append(line)
-        else:
-            self._lines.append(line)
+        self._files.append(f"{unit:0{_UNIT}x} {key} {text}\n".encode())
         if self._next is None:
             self._next = asyncio.create_task(self._commit(self._files))
             # The last task of a block is waited for; an earlier one fails for the same reason.
@@ -233,10 +194,6 @@ class ReplyWriter:
 
     async def _commit(self, files: ReplyFiles) -> None:
         await asyncio.sleep(_GATHER_S)
-        lines, self._lines = b"".join(self._lines), []
         self._next = None
         async with self._lock:
-            if self._actor is None:
-                await asyncio.to_thread(files.sync)
-            else:
-                await self._actor.write.remote(lines)
+            await asyncio.to_thread(files.sync)

@@ -4,10 +4,8 @@ Units travel as one column of JSON texts: stages add to them what they find out.
 a stage carries the reason on and costs nobody else anything.
 """
 
-import asyncio
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -17,20 +15,18 @@ import numpy as np
 from raybench import benchmarks
 from raybench.benchmarks import Benchmark, Draw, UngradableError
 from raybench.errors import ConfigurationError, RunFailed
-from raybench.fleet import Fleet, resolved
-from raybench.fleet.link import Door, Link
+from raybench.fleet import resolved
 from raybench.pipeline import chains, rows
 from raybench.pipeline.chains import Said
 from raybench.pipeline.process import Block, prepare
-from raybench.pipeline.reply_log import Key, ReplyLog, ReplyWriter, key_of
+from raybench.pipeline.reply_log import Key, ReplyLog, key_of
 from raybench.pipeline.responses import Responses, lasting
-from raybench.pipeline.stage_reports import Lane, Reporter, lane_of
 from raybench.pipeline.units import Job, unit_id, unit_seed
 from raybench.types import Completion, Grader, Letters, Message, ModelSpec, Request, Retries
 
 Unit = dict[str, Any]
-UNIT, JOB = "unit", "job"
-"""The one column of a block."""
+UNITS, JOBS = "units", "jobs"
+"""The one column of a block: each row is a list, as JSON."""
 
 
 @dataclass(frozen=True)
@@ -79,35 +75,10 @@ class Asking:
         model = self.models[unit["model"]]
         if self.log is None or model.engine == "simulated":  # which says the same at no cost
             return None
-        return key_of(unit_id(unit), model.name, resolved(_request(unit["request"]), model))
+        return key_of(unit_id(unit), model.name, resolved(request_of(unit), model))
 
 
-class Prompt:
-    """Reads the questions of jobs and makes units of them, without those that are done."""
-
-    def __init__(self, asking: Asking, known: Any) -> None:
-        """`known` refers to what is known of units that are done.
-
-        These are their ids, as a sorted array, and what was replied to those that others follow.
-        """
-        import ray
-
-        prepare()
-        self._asking = asking
-        self._done, self._said = ray.get(known)
-
-    def __call__(self, block: Block) -> Block:
-        """Return the units of some jobs."""
-        jobs = (Job(**json.loads(job)) for job in block[JOB])
-        return prompted(jobs, self._asking, self._done, self._said)
-
-
-def prompted(jobs: Iterable[Job], asking: Asking, done: Any, said: Said) -> Block:
-    """Return the units of some jobs that are not done, as a block."""
-    return packed(_light(unit) for job in jobs for unit in put(job, asking, done, said))
-
-
-def _light(unit: Unit) -> Unit:
+def light(unit: Unit) -> Unit:
     """Leave a row where it lies that nobody reads for a while: tests and images may be large."""
     benchmark = benchmarks.load(unit["benchmark"])
     if (benchmark.sandboxed or benchmark.judged) and not benchmark.chained:
@@ -177,89 +148,6 @@ def _asked(job: Job) -> Iterator[Unit]:
                 "place": [job.shard, line],
                 "reused": False,
             }
-
-
-class Generate:
-    """Asks the models. One process of it holds many blocks at once."""
-
-    def __init__(self, link: Link, asking: Asking) -> None:
-        prepare()
-        self._door = Door(link)
-        self._asking = asking
-        self._replies = ReplyWriter(asking.log)
-        self._reporter = Reporter(link)
-
-    async def __call__(self, block: Block) -> Block:
-        """Add to each unit what its model made of the prompt."""
-        units = unpacked(block)
-        together: dict[str, list[Unit]] = {}
-        chained: list[Unit] = []
-        for unit in units:
-            if "finish" not in unit:
-                follow = benchmarks.load(unit["benchmark"]).chained
-                (chained if follow else together.setdefault(unit["model"], [])).append(unit)
-        self._reporter.add_known(_lane(unit) for unit in units if "finish" in unit)
-        if together or chained:
-            fleet = await self._door.fleet()
-            batches = (self._ask(fleet, model, of) for model, of in together.items())
-            await asyncio.gather(*batches, self._follow(fleet, chained, chains.heard(units)))
-        for unit in units:
-            unit.pop("request", None)
-        return packed(units)
-
-    async def _follow(
-        self, fleet: Fleet, units: Sequence[Unit], said: dict[int, str | None]
-    ) -> None:
-        """Ask for each unit when what it follows is answered; no chain waits for another."""
-        for unit in units:
-            said |= dict(unit.pop("said", ()))
-        answered = {unit_id(unit): asyncio.Event() for unit in units}
-
-        async def ask(unit: Unit) -> None:
-            for number in chains.before(unit).values():
-                if number in answered:
-                    await answered[number].wait()
-            if "request" not in unit:
-                request(unit, self._asking, said)
-            if "finish" not in unit:
-                await self._ask(fleet, unit["model"], [unit])
-            said.update(chains.heard([unit]))
-            answered[unit_id(unit)].set()
-
-        async with asyncio.TaskGroup() as asking:  # one that breaks ends those that wait for it
-            for unit in units:
-                asking.create_task(ask(unit))
-
-    async def _ask(self, fleet: Fleet, model: str, units: Sequence[Unit]) -> None:
-        """Add its reply to each unit: from the log of this run, else from the model."""
-        keys = [self._asking.key(unit) for unit in units]
-        known = await self._replies.find([key for key in keys if key])
-        missing = []
-        for unit, key in zip(units, keys, strict=True):
-            if key in known:
-                unit |= known[key]
-            else:
-                missing.append((unit, key))
-        self._reporter.add_known(_lane(unit) for unit in units if "finish" in unit)
-        if not missing:
-            return
-        written: asyncio.Task[None] | None = None
-        requests = [_request(unit["request"]) for unit, _ in missing]
-        replies = fleet.stream(model, requests)
-        with self._reporter.work(model):
-            async with aclosing(replies):
-                async for place, completion in replies:
-                    unit, key = missing[place]
-                    unit |= reply_of(completion)
-                    self._reporter.add(_lane(unit), completion.own_seconds)
-                    if key and completion.finish != "error":
-                        written = self._replies.add(unit_id(unit), key, reply_of(completion))
-        if written is not None:
-            await written
-
-
-def _lane(unit: Unit) -> Lane:
-    return lane_of(unit["model"], unit["benchmark"])
 
 
 class Grade:
@@ -422,7 +310,9 @@ def _plain(request: Request) -> Unit:
     }
 
 
-def _request(plain: Unit) -> Request:
+def request_of(unit: Unit) -> Request:
+    """Return the request that was added to a unit."""
+    plain = unit["request"]
     told = plain["messages"]
     messages = tuple(Message(role, content, tuple(images)) for role, content, images in told)
     return Request(**plain | {"messages": messages})
@@ -438,10 +328,10 @@ def _contains(ordered: Any, number: int) -> bool:
 
 
 def packed(units: Iterable[Unit]) -> Block:
-    """Return units as they travel."""
-    return {UNIT: np.array([json.dumps(unit) for unit in units], dtype=object)}
+    """Return units as they travel: as one row, which Ray Data does not cut."""
+    return {UNITS: np.array([json.dumps(list(units))], dtype=object)}
 
 
 def unpacked(block: Block) -> list[Unit]:
     """Return the units of a block."""
-    return [json.loads(text) for text in block[UNIT]]
+    return [unit for text in block[UNITS] for unit in json.loads(text)]

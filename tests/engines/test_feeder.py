@@ -97,6 +97,48 @@ async def test_a_caller_who_fetches_nothing_pulls_nothing() -> None:
         assert len([placed async for placed in stream]) == 2999
 
 
+async def test_requests_that_are_expected_are_reported_by_model() -> None:
+    feeder = EngineFeeder("e", FeederConf("here"), now)
+    feeder.expect("a", 70)
+    feeder.expect("b", 30)
+    feeder.expect("a", 50)
+    report = feeder.report()
+    assert (report.ready, report.remaining, report.models) == (0, 80, {"a": 50, "b": 30})
+    feeder.expect("a", 0)
+    assert feeder.report().models == {"b": 30}
+
+
+async def test_there_is_room_while_few_requests_wait() -> None:
+    feeder, replica = EngineFeeder("e", FeederConf("here"), now), Replica(max_num_seqs=64)
+    await feeder.wait_for_room()
+    replies = asyncio.create_task(collected(feeder, [asked(n) for n in range(300)]))
+    await asyncio.sleep(0.1)
+    waiting = [asyncio.create_task(feeder.wait_for_room()) for _ in range(2)]
+    await asyncio.sleep(10)
+    assert not any(it.done() for it in waiting)
+    feeder.set_replicas({"r": replica})
+    await asyncio.gather(*waiting)
+    assert replica.held > 0  # 128 are sent, 172 wait, and more are sent as these are answered
+    assert feeder.report().ready + feeder.report().remaining < 128
+    await replies
+
+
+@pytest.mark.parametrize("end", ["refusal", "withdrawal"])
+async def test_there_is_room_when_what_waits_is_given_up(end: str) -> None:
+    feeder = EngineFeeder("e", FeederConf("here"), now)
+    replies = asyncio.create_task(collected(feeder, [asked(n) for n in range(300)]))
+    await asyncio.sleep(0.1)
+    waiting = asyncio.create_task(feeder.wait_for_room())
+    await asyncio.sleep(0.1)
+    assert not waiting.done()
+    if end == "refusal":
+        feeder.refuse("no GPU")
+    else:
+        replies.cancel()
+    await waiting
+    await asyncio.gather(replies, return_exceptions=True)
+
+
 async def test_an_idle_replica_is_asked_at_once_and_a_busy_one_rarely() -> None:
     replica = Replica(max_num_seqs=64)
     feeder = feeder_of(replica)

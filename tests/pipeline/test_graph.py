@@ -31,7 +31,7 @@ from raybench.pipeline.datasets import Selection
 from raybench.pipeline.reply_log import ReplyLog
 from raybench.pipeline.responses import Responses
 from raybench.pipeline.stage_reports import Report
-from raybench.pipeline.stages import UNIT, Asking, Unit, response
+from raybench.pipeline.stages import UNITS, Asking, Unit, response
 from raybench.pipeline.units import Questions, jobs, unit_id
 from raybench.types import ModelSpec
 
@@ -78,7 +78,7 @@ async def asked(
     by_name = {model.name: model for model in MODELS}
     asking = Asking(by_name, 0, **settings)
     work = graph.Work(
-        jobs([[model] for model in models], len(models), parts),
+        jobs(models, parts),
         asking,
         checker=Verdicts(by_name[checker], 0, asking.responses) if checker else None,
         done=done,
@@ -181,7 +181,7 @@ async def test_who_stops_listening_leaves_no_thread_behind_that_uses_ray(
 ) -> None:
     parts = [questions(tmp_path, "mmlu_pro")]
     work = graph.Work(
-        jobs([["able"], ["late"]], 2, parts), Asking({model.name: model for model in MODELS}, 0)
+        jobs(["able", "late"], parts), Asking({model.name: model for model in MODELS}, 0)
     )
     async with aclosing(graph.stream(work, Link.to(fleet, MODELS, FleetConf()))) as stream:
         async for _ in stream:
@@ -198,9 +198,9 @@ async def test_what_is_done_is_not_asked_again(both: Asked) -> None:
 async def test_a_block_of_which_all_is_done_is_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """It comes without rows, and without columns."""
     monkeypatch.setattr("ray.get", lambda blocks: blocks)
-    some = pa.table({UNIT: ['{"number": 1}', '{"number": 2}']})
+    some = pa.table({UNITS: ["[1]", "[2]"]})
     bundles = iter([SimpleNamespace(block_refs=it) for it in ([pa.table({})], [some], [])])
-    assert graph._fetched(bundles) == ['{"number": 1}', '{"number": 2}']
+    assert graph._fetched(bundles) == ["[1]", "[2]"]
     assert graph._fetched(bundles) is None
 
 
@@ -245,7 +245,7 @@ async def faulty(fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> list
     shard.write_text("".join(json.dumps(row) + "\n" for row in rows))
     parts = [part, questions(folder, "math_500")]
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(graph, "_UNITS_EACH", 10)
+        patched.setattr(graph, "_FEW_UNITS", 10)
         before = _workers("MapBatches(InTurn)")
         units = await asked(fleet, ["able", "dull"], parts, checker="gone")
         assert _workers("MapBatches(InTurn)") == before
@@ -279,13 +279,9 @@ async def test_a_row_that_breaks_its_benchmark_costs_itself(faulty: list[Unit]) 
 
 
 @pytest.mark.ray
-@pytest.mark.parametrize("few", [10_000, 10])
 async def test_what_breaks_the_whole_pipeline_is_told_in_a_line(
-    fleet: Fleet, tmp_path: Path, few: int, monkeypatch: pytest.MonkeyPatch
+    fleet: Fleet, tmp_path: Path
 ) -> None:
-    """Whether questions are read before the first is asked, or by a process beside."""
-    monkeypatch.setattr(graph, "_UNITS_EACH", few)
-    monkeypatch.setattr(graph, "_bytes", lambda jobs: 0)  # it reads the folder, too
     part = questions(tmp_path, "mmlu_pro")
     Path(part.shards[0][0]).unlink()
     with refused("ray.lost"):
@@ -318,9 +314,11 @@ async def test_what_a_checker_said_in_an_earlier_run_is_not_asked_again(both: As
 
 async def test_as_many_processes_ask_as_engines_need_but_one_where_an_endpoint_is() -> None:
     ours = Link((ABLE,), FleetConf(), None, {})
-    assert [graph.generators(ours, awake) for awake in (1, 8, 9, 64)] == [1, 1, 2, 8]
+    assert [graph.generators(ours, awake, 0, 16) for awake in (1, 8, 9, 64)] == [1, 1, 2, 8]
+    assert [graph.generators(ours, 1, gpus, 4) for gpus in (8, 16, 64)] == [1, 2, 4]
+    assert graph.generators(ours, 9, 0, 0) == 1
     remote = dataclasses.replace(ABLE, name="remote", engine="openai")
-    assert graph.generators(Link((ABLE, remote), FleetConf(), None, {}), 64) == 1
+    assert graph.generators(Link((ABLE, remote), FleetConf(), None, {}), 64, 64, 16) == 1
 
 
 @pytest.mark.ray
@@ -342,7 +340,7 @@ async def test_what_an_endpoint_is_waited_for_is_told(fleet: Fleet, tmp_path: Pa
     part = questions(tmp_path, "mmlu_pro")
     with Busy() as server:
         far = ModelSpec("far", "openai", "far", options={"base_url": server.url})
-        work = graph.Work(jobs([["far"]], 1, [part]), Asking({"far": far}, 0))
+        work = graph.Work(jobs(["far"], [part]), Asking({"far": far}, 0))
         stream = graph.stream(work, Link((far,), FleetConf(), None, {}), said.append)
         units = [unit async for block in stream for unit in block]
     assert {unit["finish"] for unit in units} == {"stop"}
@@ -365,16 +363,16 @@ class Gate(HttpEndpoint):
 
 
 @pytest.mark.ray
-@pytest.mark.parametrize("stages", [("Prompt",), ("Generate", "Grade")])
 async def test_processes_of_stages_may_die(
-    fleet: Fleet, tmp_path: Path, stages: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graph, "_UNITS_EACH", 10)  # each stage has a process of its own
+    stages = ("Generate", "Grade")
+    monkeypatch.setattr(graph, "_FEW_UNITS", 10)  # each stage has a process of its own
     part = questions(tmp_path, "mgsm")
     before = {stage: _workers(f"MapBatches({stage})") for stage in stages}  # of earlier graphs
     with Gate() as gate:
         far = ModelSpec("far", "openai", "far", options={"base_url": gate.url})
-        work = graph.Work(jobs([["far"]], 1, [part]), Asking({"far": far}, 0))
+        work = graph.Work(jobs(["far"], [part]), Asking({"far": far}, 0))
 
         async def streamed() -> list[Unit]:
             stream = graph.stream(work, Link((far,), FleetConf(), None, {}))
@@ -382,8 +380,7 @@ async def test_processes_of_stages_may_die(
 
         under_way = asyncio.create_task(streamed())
         async with asyncio.timeout(120):
-            if "Prompt" not in stages:  # which ends as soon as all questions are read
-                assert await asyncio.to_thread(gate.reached.wait, 110)
+            assert await asyncio.to_thread(gate.reached.wait, 110)
             for stage in stages:
                 while not (victims := _workers(f"MapBatches({stage})") - before[stage]):
                     await asyncio.sleep(0.05)
@@ -424,7 +421,7 @@ async def test_replies_are_reported_while_their_block_is_under_way(
     with Half(first=3) as server:
         options = {"base_url": server.url, "concurrency": 2}
         far = ModelSpec("far", "openai", "far", options=options)
-        work = graph.Work(jobs([["far"]], 1, [part], ["far"]), Asking({"far": far}, 0))
+        work = graph.Work(jobs(["far"], [part]), Asking({"far": far}, 0))
         link = Link((far,), FleetConf(), None, {})
 
         def reported() -> int:
@@ -456,7 +453,7 @@ async def test_a_reply_that_arrived_before_a_kill_is_not_asked_for_again(
     with Half(first=6) as server:
         options = {"base_url": server.url, "concurrency": 2}
         far = ModelSpec("far", "openai", "far", options=options)
-        work = graph.Work(jobs([["far"]], 1, [part], ["far"]), Asking({"far": far}, 0, log=log))
+        work = graph.Work(jobs(["far"], [part]), Asking({"far": far}, 0, log=log))
 
         async def streamed() -> list[Unit]:
             stream = graph.stream(work, Link((far,), FleetConf(), None, {}))

@@ -11,7 +11,7 @@ from refusals import refused
 from raybench.config import FleetConf
 from raybench.fleet.link import Link
 from raybench.pipeline import graph, losses
-from raybench.pipeline.losses import Losses, NodesLost
+from raybench.pipeline.losses import Losses, WorkLost
 from raybench.pipeline.stages import Asking, Unit
 from raybench.pipeline.units import unit_id
 
@@ -65,7 +65,7 @@ async def test_a_node_with_work_that_dies_ends_the_wait(dead: Dead) -> None:
     assert not waiting.done()
     places = {"other"}  # Ray knows at once that its actors are elsewhere
     dead["one"] = "10.0.0.1"
-    with pytest.raises(NodesLost, match=r"10\.0\.0\.1 died"):
+    with pytest.raises(WorkLost, match=r"10\.0\.0\.1 died"):
         await asyncio.wait_for(waiting, 120)
 
 
@@ -97,7 +97,7 @@ class Graphs:
         for count, it in enumerate(left):
             if self.after and count == self.after[0]:
                 self.after.pop(0)
-                raise NodesLost("10.0.0.1 died")
+                raise WorkLost("10.0.0.1 died")
             yield [it]
 
 

@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,10 @@ from raybench.config import FleetConf
 from raybench.errors import Problem
 from raybench.fleet.link import Link
 from raybench.pipeline import programs, rows, stages
-from raybench.pipeline.chains import Said
+from raybench.pipeline.generation import Generate
 from raybench.pipeline.process import Block
 from raybench.pipeline.programs import Programs, Slots
-from raybench.pipeline.stages import JOB, Asking, Unit
+from raybench.pipeline.stages import Asking, Unit
 from raybench.pipeline.units import Job
 from raybench.sandbox import SandboxFaultError
 from raybench.types import ModelSpec
@@ -27,6 +26,9 @@ from raybench.types import ModelSpec
 ASKING = Asking({"m": ModelSpec("m", "simulated", "")}, 0)
 SOLUTION = "input()\nprint(sum(map(int, input().split())))"
 TESTS = 400
+
+
+LINK = Link((), FleetConf(), None, {})
 
 
 def shard_of(folder: Path, tests: int, count: int = 4) -> Job:
@@ -42,14 +44,12 @@ def shard_of(folder: Path, tests: int, count: int = 4) -> Job:
 
 
 def size(block: Block) -> int:
-    return sum(len(text) for text in block[stages.UNIT])
+    return sum(len(text) for text in block[stages.UNITS])
 
 
-def prompted(job: Job, monkeypatch: pytest.MonkeyPatch) -> Block:
-    """Return what the first stage sends on."""
-    monkeypatch.setattr("ray.get", lambda known: known)
-    known: tuple[Any, Said] = (stages.ordered([]), {})
-    return stages.Prompt(ASKING, known)({JOB: [json.dumps(asdict(job))]})
+def prompted(job: Job) -> Block:
+    """Return the units that models are asked."""
+    return stages.packed(Generate(LINK, ASKING)._units(job))
 
 
 def replied(block: Block, response: str = contest.reply(SOLUTION)) -> Block:
@@ -97,9 +97,6 @@ def pool(monkeypatch: pytest.MonkeyPatch) -> Here:
     return found
 
 
-LINK = Link((), FleetConf(), None, {})
-
-
 async def graded(block: Block) -> list[Unit]:
     return stages.unpacked(await Programs(Slots(), LINK, stages.Asking({}, 0), "parity")(block))
 
@@ -107,7 +104,7 @@ async def graded(block: Block) -> list[Unit]:
 def test_what_travels_does_not_grow_with_the_tests_of_a_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few, many = (prompted(shard_of(tmp_path, tests), monkeypatch) for tests in (1, TESTS))
+    few, many = (prompted(shard_of(tmp_path, tests)) for tests in (1, TESTS))
     told = len(str(TESTS)) - len("1")  # the shards' names differ
     assert size(many) == size(few) + 4 * told
     assert size(replied(many)) == size(replied(few)) + 4 * told
@@ -125,7 +122,7 @@ async def test_a_program_meets_all_tests_of_its_own_row(
 
     monkeypatch.setattr(contest.LCB, "grade", grade)
     job = shard_of(tmp_path, TESTS)
-    units = await graded(replied(prompted(job, monkeypatch)))
+    units = await graded(replied(prompted(job)))
     assert [unit["key"] for unit in units] == ["rb9_0", "rb9_1", "rb9_2", "rb9_3"]
     assert [seen[unit["key"]] for unit in units] == rows.read(job.shard, 0, 4)
     assert all(unit["correct"] and unit["truth"] == SOLUTION for unit in units)
@@ -151,7 +148,7 @@ async def test_few_rows_are_in_memory_at_once(
 
     monkeypatch.setattr(rows, "at", counted)
     monkeypatch.setattr(contest.LCB, "grade", grade)
-    units = await graded(replied(prompted(shard_of(tmp_path, 1, count=30), monkeypatch)))
+    units = await graded(replied(prompted(shard_of(tmp_path, 1, count=30))))
     assert len(units) == 30
     assert 1 < most <= 2 * Here.slots
 
@@ -167,7 +164,7 @@ async def test_what_the_sandbox_fails_at_has_no_verdict(
         return {**unit, "correct": True}
 
     monkeypatch.setattr(pool, "call", call)
-    units = await graded(replied(prompted(shard_of(tmp_path, 1), monkeypatch)))
+    units = await graded(replied(prompted(shard_of(tmp_path, 1))))
     assert [unit["correct"] for unit in units] == [True, False, True, True]
     broken = units[1]
     assert broken["judge_error"] == why
@@ -185,7 +182,7 @@ async def test_what_the_clock_stopped_is_tried_again_alone_and_that_counts(
         return Grade(not crowded, reason, "print()", details={"crowded": crowded})
 
     monkeypatch.setattr(contest.LCB, "grade", grade)
-    (unit,) = await graded(replied(prompted(shard_of(tmp_path, 1, count=1), monkeypatch)))
+    (unit,) = await graded(replied(prompted(shard_of(tmp_path, 1, count=1))))
     assert pool.alone == [False, True]
     assert (unit["correct"], unit["reason"]) == (True, "right")
     assert unit["details"] == {"crowded": False, "first_try": "time limit"}
@@ -195,7 +192,7 @@ async def test_what_the_clock_stopped_is_tried_again_alone_and_that_counts(
 async def test_what_got_no_reply_runs_nowhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pool: Here
 ) -> None:
-    units = stages.unpacked(replied(prompted(shard_of(tmp_path, 1, count=2), monkeypatch)))
+    units = stages.unpacked(replied(prompted(shard_of(tmp_path, 1, count=2))))
     units[0] |= {"finish": "error", "error": "gone"}
     block = stages.Grade(stages.Asking({}, 0))(stages.packed(units))
     found = await graded(block)

@@ -46,10 +46,10 @@ async def graded(fleet: Fleet, folder: Path, settings: Settings) -> list[Unit]:
         (found,) = datasets.prepare(
             [benchmarks.load(name)], DataConf(source="samples"), Selection(limit=4), folder / name
         )
-        parts.append(Questions(name, [(str(shard), 4) for shard in found.shards], 2, slow=True))
+        parts.append(Questions(name, [(str(shard), 4) for shard in found.shards], 2))
     models = (ABLE, DULL)
     work = graph.Work(
-        jobs([[model.name] for model in models], 2, parts),
+        jobs([model.name for model in models], parts),
         Asking({model.name: model for model in models}, 0),
         slots=Slots(settings, 2),
     )

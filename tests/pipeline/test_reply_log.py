@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from pipeline.generating import NoQueue, generated
 from refusals import refused
 
 from raybench.engines.base import Placed
 from raybench.errors import RunFailed
 from raybench.fleet.link import Door, Link
 from raybench.pipeline import reply_log, stages
+from raybench.pipeline.generation import Generate
 from raybench.pipeline.referee import Referee
 from raybench.pipeline.reply_log import ReplyFiles, ReplyLog, ReplyWriter, key_of
-from raybench.pipeline.stages import Asking, Generate, Unit, packed, unpacked
+from raybench.pipeline.stages import Asking, Unit
 from raybench.pipeline.units import unit_id
 from raybench.types import Completion, Message, ModelSpec, Request, Retries
 
@@ -70,7 +72,7 @@ def test_closed_files_are_deleted_when_all_of_their_samples_are_done(
     monkeypatch.setattr(reply_log, "_FILE_BYTES", 1)
     files = ReplyFiles(tmp_path)
     for numbers in ((0, 1), (2,)):
-        files.write(b"".join(line(number, KEYS[number]) for number in numbers))
+        files.append(b"".join(line(number, KEYS[number]) for number in numbers))
     assert len([*tmp_path.iterdir()]) == 2
     files.delete_done(array("Q", [0, 2]))
     assert [*files.find(KEYS)] == [KEYS[0], KEYS[1]]
@@ -85,7 +87,7 @@ async def test_a_log_that_cannot_be_written_ends_the_run(tmp_path: Path) -> None
         ReplyWriter(ReplyLog(tmp_path / "log")).add(0, KEYS[0], REPLY)
 
 
-class Model:
+class Model(NoQueue):
     """A fleet of one model, and the door to it. It replies to a few requests, and then never."""
 
     def __init__(self, replies: int) -> None:
@@ -113,29 +115,28 @@ def unit(number: int) -> Unit:
     return named | {"key": f"{number}", "request": asked}
 
 
-def generate(log: ReplyLog | None, model: Model) -> Generate:
+async def generate(log: ReplyLog | None, model: Model, units: Sequence[Unit]) -> list[Unit]:
     stage = Generate(cast(Link, None), Asking({"far": MODEL}, 0, log=log))
-    stage._door = cast(Door, model)
-    return stage
+    return await generated(stage, units, model)
 
 
 @pytest.mark.virtual_time
 async def test_replies_that_came_before_a_kill_are_not_asked_for_again(tmp_path: Path) -> None:
-    log, block = ReplyLog(tmp_path / "log"), packed(map(unit, range(5)))
+    log, asked = ReplyLog(tmp_path / "log"), [*map(unit, range(5))]
     killed = Model(replies=3)
-    under_way = asyncio.create_task(generate(log, killed)(block))
+    under_way = asyncio.create_task(generate(log, killed, asked))
     for arrived in range(1, 4):
         await asyncio.sleep(1.0 if arrived > 1 else 1.001)
         # Each is there when it has arrived, though the others are still to come.
         assert len(log.folder.joinpath(*_names(log)).read_bytes().splitlines()) == arrived
     under_way.cancel()
     again = Model(replies=9)
-    units = unpacked(await generate(log, again)(block))
+    units = await generate(log, again, asked)
     assert again.asked == ["question 3", "question 4"]
     assert [it["response"] for it in units] == [f"Answer: {it}" for it in (0, 1, 2, 0, 1)]
     assert all("request" not in it and it["prompt_tokens"] == 3 for it in units)
     nobody = Model(replies=0)
-    assert unpacked(await generate(log, nobody)(block)) == units and not nobody.asked
+    assert await generate(log, nobody, asked) == units and not nobody.asked
 
 
 def _names(log: ReplyLog) -> list[str]:
@@ -146,16 +147,16 @@ def _names(log: ReplyLog) -> list[str]:
 async def test_a_failure_is_asked_for_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    log, block = ReplyLog(tmp_path / "log"), packed([unit(0)])
+    log, asked = ReplyLog(tmp_path / "log"), [unit(0)]
 
     async def failing(self: Model, model: str, requests: Sequence[Request]) -> Any:
         yield 0, Completion.failed("connection refused")
 
     with monkeypatch.context() as patched:
         patched.setattr(Model, "stream", failing)
-        (failed,) = unpacked(await generate(log, Model(1))(block))
+        (failed,) = await generate(log, Model(1), asked)
         assert failed["finish"] == "error"
-    (replied,) = unpacked(await generate(log, again := Model(1))(block))
+    (replied,) = await generate(log, again := Model(1), asked)
     assert replied["finish"] == "stop" and again.asked == ["question 0"]
 
 

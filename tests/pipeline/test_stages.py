@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import contest
-import numpy as np
 import pyarrow
 import pytest
 import scicode_steps
@@ -16,9 +15,10 @@ from raybench.fleet.link import Link
 from raybench.grading.suspicion.telling import EXIT
 from raybench.pipeline import stages
 from raybench.pipeline.checker import Check, Verdicts
+from raybench.pipeline.generation import Generate
 from raybench.pipeline.judges import Judge, Panel
 from raybench.pipeline.programs import Programs, Slots
-from raybench.pipeline.stages import UNIT, Asking, Unit
+from raybench.pipeline.stages import Asking, Unit
 from raybench.types import Completion, Grader, ModelSpec, Retries
 
 ROW = {"unique_id": "1", "problem": "?", "answer": "1, 2", "subject": "Algebra"}
@@ -29,8 +29,7 @@ ASKING = Asking({}, 0)
 def graded(response: str, grader: Grader, **columns: Any) -> Unit:
     unit = {"benchmark": "math_500", "repeat": 0, "row": ROW, "request": {}, "finish": "stop"}
     unit |= {"error": None, "response": response} | columns
-    block = stages.Grade(ASKING, grader)({UNIT: np.array([json.dumps(unit)], dtype=object)})
-    found: Unit = json.loads(block[UNIT][0])
+    (found,) = stages.unpacked(stages.Grade(ASKING, grader)(stages.packed([unit])))
     return found
 
 
@@ -139,7 +138,7 @@ LINK = cast(Link, None)
 @pytest.mark.parametrize(
     "stage",
     [
-        lambda: stages.Generate(LINK, ASKING),
+        lambda: Generate(LINK, ASKING),
         lambda: Programs(Slots(), LINK, ASKING, "parity"),
         lambda: Judge(LINK, Panel({}, 0), ASKING, "parity"),
         lambda: Check(LINK, Verdicts(ModelSpec("able", "simulated", ""), 0, None)),

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raybench.pipeline.units import FEWEST, MOST, SLOW_UNITS, Questions, jobs, unit_id, unit_seed
+from raybench.pipeline.units import Questions, jobs, unit_id, unit_seed
 
 UNIT = {"model": "m", "benchmark": "b", "language": "en", "key": "7", "repeat": 0}
 
@@ -45,23 +45,22 @@ questions = st.builds(
     ),
     repeats=st.integers(1, 100),
 )
-engines = st.lists(st.lists(st.uuids().map(str), min_size=1, max_size=2), min_size=1, max_size=4)
+models = st.lists(st.uuids().map(str), min_size=1, max_size=4, unique=True)
 
 
-@given(engines, st.integers(1, 5), st.lists(questions, max_size=2, unique_by=lambda q: q.benchmark))
+@given(models, st.lists(questions, max_size=2, unique_by=lambda q: q.benchmark))
 def test_every_asking_is_in_one_job_of_every_model(
-    engines: list[list[str]], slots: int, asked: list[Questions]
+    names: list[str], asked: list[Questions]
 ) -> None:
     seen = Counter(
         (job.model, job.benchmark, job.shard, row, repeat)
-        for job in jobs(engines, slots, asked)
+        for job in jobs(names, asked)
         for row in range(job.start, job.stop)
         for repeat in range(job.first, job.first + job.repeats)
     )
     assert seen == Counter(
         (model, part.benchmark, shard, row, repeat)
-        for engine in engines
-        for model in engine
+        for model in names
         for part in asked
         for shard, rows in part.shards
         for row in range(rows)
@@ -69,52 +68,31 @@ def test_every_asking_is_in_one_job_of_every_model(
     )
 
 
-@given(engines, st.integers(1, 5), st.lists(questions, max_size=2))
-def test_a_job_is_no_more_than_a_batch(
-    engines: list[list[str]], slots: int, asked: list[Questions]
-) -> None:
-    for job in jobs(engines, slots, asked):
-        rows = job.stop - job.start
-        assert rows * job.repeats <= MOST
+@given(models, st.lists(questions, max_size=2))
+def test_a_job_is_read_in_a_moment(names: list[str], asked: list[Questions]) -> None:
+    assert all(job.units <= 64 for job in jobs(names, asked))
 
 
-@given(engines, st.integers(1, 5))
-def test_no_engine_is_needed_again_once_its_work_is_done(
-    engines: list[list[str]], slots: int
-) -> None:
-    asked = [Questions("mmlu_pro", [("0.jsonl", 1000)], 1)]
-    engine_of = {model: place for place, engine in enumerate(engines) for model in engine}
-    order = [engine_of[job.model] // slots for job in jobs(engines, slots, asked)]
-    assert order == sorted(order)
-
-
-def test_an_endpoints_jobs_are_small() -> None:
-    asked = [Questions("mmlu_pro", [("0.jsonl", FEWEST)], 2)]
-    sizes = Counter(job.model for job in jobs([["far"], ["near"]], 2, asked, remote=["far"]))
-    assert sizes == {"far": 2 * FEWEST // SLOW_UNITS, "near": 2}
-
-
-def test_what_takes_long_to_grade_travels_in_small_jobs() -> None:
+def test_a_model_has_the_same_share_of_every_benchmark_behind_it() -> None:
     asked = [
-        Questions("math_500", [("0", FEWEST)], 1),
-        Questions("humaneval", [("1", 32)], 3, True),
+        Questions("mmlu_pro", [("0.jsonl", 200)], 1),
+        Questions("math_500", [("0.jsonl", 400)], 2),
     ]
-    sizes = {it.benchmark: it.repeats * (it.stop - it.start) for it in jobs([["a"]], 1, asked)}
-    assert sizes == {"math_500": FEWEST, "humaneval": SLOW_UNITS // 3 * 3}
-
-
-@pytest.mark.parametrize(
-    ("units", "largest"), [(10, 10), (640, FEWEST), (6400, 100), (64_000, MOST)]
-)
-def test_jobs_grow_with_the_work(units: int, largest: int) -> None:
-    asked = [Questions("mmlu_pro", [("0.jsonl", units)], 1)]
-    assert max(job.stop - job.start for job in jobs([["m"]], 1, asked)) == largest
-
-
-def test_engines_that_are_awake_together_are_fed_in_turn() -> None:
-    asked = [Questions("mmlu_pro", [("0.jsonl", 3 * FEWEST)], 1)]
-    order = [job.model for job in jobs([["a"], ["b"], ["c"]], 2, asked)]
-    assert order == ["a", "b", "a", "b", "a", "b", "c", "c", "c"]
+    order = [(it.model, it.benchmark, it.start, it.units) for it in jobs(["a", "b"], asked)]
+    assert [it[:3] for it in order[:4]] == [
+        ("a", "mmlu_pro", 0),
+        ("a", "math_500", 0),
+        ("a", "math_500", 4),
+        ("a", "mmlu_pro", 8),
+    ]
+    assert order[0][3] == order[1][3] == 8
+    units = {"mmlu_pro": 200, "math_500": 800}
+    behind = dict.fromkeys(units, 0)
+    for model, benchmark, _, size in order:
+        if model == "a":
+            shares = [behind[it] / units[it] for it in units]
+            assert max(shares) - min(shares) <= 64 / 200
+            behind[benchmark] += size
 
 
 def test_a_unit_is_known_by_what_names_it_and_by_nothing_else() -> None:
@@ -140,7 +118,7 @@ def test_no_job_begins_behind_what_a_question_follows(chains: list[int], repeats
     starts = [sum(chains[:place]) for place in range(len(chains))]
     rows = sum(chains)
     asked = [Questions("scicode", [("0.jsonl", rows)], repeats, starts={"0.jsonl": starts})]
-    found = jobs([["m"]], 1, asked)
+    found = jobs(["m"], asked)
     assert {job.start for job in found} <= set(starts)
     assert [row for job in found for row in range(job.start, job.stop)] == list(range(rows))
 

@@ -29,7 +29,7 @@ def work(tmp_path: Path) -> Work:
     )
     questions = Questions("math_500", [(str(shard), 3) for shard in data.shards], 1)
     asking = Asking({"model": MODEL}, 0, cache)
-    return Work(jobs([["model"]], 1, [questions]), asking, Verdicts(JUDGE, 0, cache))
+    return Work(jobs(["model"], [questions]), asking, Verdicts(JUDGE, 0, cache))
 
 
 def replied(work: Work, text: str) -> list[dict[str, Any]]:

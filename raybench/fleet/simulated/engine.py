@@ -12,9 +12,12 @@ from raybench.fleet.simulated import exam, peers, play
 from raybench.fleet.simulated.ability import Ability
 from raybench.fleet.simulated.answers import spoilt
 from raybench.fleet.simulated.instances import instance
+from raybench.fleet.streams import Room
 from raybench.types import Completion, ModelSpec, Request
 
 _EXPRESSIONS = re.compile(r"YOUR TASK\s.*Expression 1: (.*)\n\s*Expression 2: (.*)", re.DOTALL)
+_UNDER_WAY = 4096
+"""While this many requests are under way, `wait_for_room` waits."""
 _TOKENS_SPREAD = 1.0
 """Standard deviation of the logarithm: nineteen of twenty lie within a factor of seven."""
 
@@ -25,17 +28,28 @@ INFRA_ERROR = "simulated infrastructure error"
 class SimulatedEngine:
     """Serves every simulated model of a roster."""
 
+    def __init__(self) -> None:
+        self._room = Room(_UNDER_WAY)
+
     async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
         """Answer each request from the model's ability and the request's seed."""
         ability = Ability(**model.options)
         longest = max((_deadline(request) for request in requests), default=0.0)
-        await asyncio.sleep(min(ability.latency_s, longest))
+        with self._room.taken(len(requests)):
+            await asyncio.sleep(min(ability.latency_s, longest))
         return [_reply(model.name, ability, request) for request in requests]
 
     async def stream(self, model: ModelSpec, requests: Sequence[Request]) -> AsyncGenerator[Placed]:
         """Answer the batch like `complete`, a reply at a time."""
         for placed in enumerate(await self.complete(model, requests)):
             yield placed
+
+    def expect(self, model: ModelSpec, requests: int) -> None:
+        """Do nothing: nobody plans for what will come."""
+
+    async def wait_for_room(self) -> None:
+        """Wait until few enough requests are under way."""
+        await self._room.wait()
 
 
 def _deadline(request: Request) -> float:

@@ -29,8 +29,9 @@ from raybench.fleet.link import Link
 from raybench.fleet.simulated.ability import Ability
 from raybench.fleet.simulated.exam import answer
 from raybench.pipeline import stages
+from raybench.pipeline.generation import Generate
 from raybench.pipeline.judges import Judge, Panel
-from raybench.pipeline.stages import Asking, Generate, Unit
+from raybench.pipeline.stages import Asking, Unit
 from raybench.pipeline.units import Job
 from raybench.stats import calibration, repeats
 from raybench.stats.asked import Asked
@@ -66,8 +67,7 @@ class Sat:
     async def sit(self, model: str, shard: Path, count: int, cut: int = 0) -> list[Unit]:
         """Put the questions of a file; some of the replies are cut, or none at all."""
         job = Job(model, "hle", str(shard), 0, count, 1)
-        put = stages.put(job, self._asking, stages.ordered([]))
-        units = stages.unpacked(await self._generate(stages.packed(put)))
+        units = [unit async for group in self._generate.answered([job]) for unit in group]
         for place in range(cut):
             units[place] |= WITHOUT_ANSWER[place % len(WITHOUT_ANSWER)]
         units = stages.unpacked(await self._judge(stages.packed(units)))

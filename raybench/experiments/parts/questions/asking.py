@@ -21,7 +21,7 @@ from raybench.experiments.parts.questions.setup import repeats_of, slots_of
 from raybench.experiments.parts.questions.stage_progress import StageProgress
 from raybench.experiments.parts.questions.trial import try_judges
 from raybench.experiments.parts.session import Session
-from raybench.fleet import EngineSpec, group_engines
+from raybench.fleet import group_engines
 from raybench.fleet.devices import elsewhere
 from raybench.fleet.link import Link
 from raybench.fleet.needs import awake_at_once
@@ -38,7 +38,7 @@ from raybench.pipeline.terms import Terms, asking_of, models_of
 from raybench.pipeline.units import Job, Questions, jobs
 from raybench.sandbox import Settings
 from raybench.tracking import console
-from raybench.types import Completion, JudgeRole, Retries
+from raybench.types import Completion, JudgeRole, ModelSpec, Retries
 
 
 async def ask(config: Config, data: Prepared, ledger: Ledger, session: Session) -> None:
@@ -125,7 +125,7 @@ def _work(
     terms = Terms.of(config)
     checker = checker_of(config, data)
     return graph.Work(
-        _jobs(config, data, engines, awake),
+        _jobs(config, data, models),
         replace(asking_of(config), responses=cache, log=log),
         checker=Verdicts(checker, config.seed, cache) if checker else None,
         judges=Panel(
@@ -145,20 +145,17 @@ def _work(
     )
 
 
-def _jobs(config: Config, data: Prepared, engines: Sequence[EngineSpec], awake: int) -> list[Job]:
+def _jobs(config: Config, data: Prepared, models: Sequence[ModelSpec]) -> list[Job]:
     questions = [
         Questions(
             part.benchmark,
             [(str(shard), _lines(shard)) for shard in part.shards],
             repeats_of(config, part.benchmark),
-            slow=benchmarks.load(part.benchmark).sandboxed,
             starts=_starts(part),
         )
         for part in data
     ]
-    names = [[model.name for model in engine.models] for engine in engines]
-    remote = [model.name for each in engines if each.kind == "openai" for model in each.models]
-    return jobs(names, awake, questions, remote)
+    return jobs([model.name for model in models], questions)
 
 
 def _starts(part: Dataset) -> dict[str, list[int]]:

@@ -20,11 +20,13 @@ from raybench.engines.base import Placed
 from raybench.experiments.parts.questions.stage_progress import StageProgress
 from raybench.fleet import group_engines
 from raybench.fleet.link import Link
-from raybench.pipeline import checker, graph, judges, programs, stages
+from raybench.fleet.streams import Room
+from raybench.pipeline import checker, generation, graph, judges, programs, stages
 from raybench.pipeline.checker import Check, Verdicts
+from raybench.pipeline.generation import Generate
 from raybench.pipeline.judges import Judge, Panel
 from raybench.pipeline.programs import Programs, Slots
-from raybench.pipeline.stages import Asking, Generate, Unit, packed, unpacked
+from raybench.pipeline.stages import Asking, Unit, packed, unpacked
 from raybench.pipeline.units import Questions, jobs
 from raybench.tracking.console import Progress
 from raybench.tracking.console.models import Seen
@@ -35,7 +37,6 @@ pytestmark = [pytest.mark.virtual_time, pytest.mark.slow]
 LETTERS, MATHS, CODE, EXAM = "mmlu_pro", "math_500", "livecodebench", "hle"
 SECONDS: Mapping[str, float] = {LETTERS: 0.5, MATHS: 6.0, CODE: 20.0, EXAM: 12.0}
 """Of a reply, from a model of speed 1."""
-IN_FLIGHT = 64
 
 
 @dataclass
@@ -80,6 +81,7 @@ class World:
             model.name: asyncio.Semaphore(self.at_once)
             for model in (*self.models, self.judge, self.checker)
         }
+        self.rooms = {name: Room(2 * self.at_once) for name in self.limits}
         self.up = {name: asyncio.Event() for name in self.speeds}
         self.left: Counter[str] = Counter()
         self.over = {name: asyncio.Event() for name in self.speeds}
@@ -107,6 +109,12 @@ class World:
     async def fleet(self) -> "World":
         return self
 
+    def expect(self, model: str, requests: int) -> None:
+        """Plan for nothing."""
+
+    async def wait_for_room(self, model: str) -> None:
+        await self.rooms[model].wait()
+
     async def stream(self, model: str, requests: Sequence[Request]) -> AsyncGenerator[Placed]:
         if model in self.up:
             await self.up[model].wait()
@@ -115,6 +123,10 @@ class World:
             yield await each
 
     async def _reply(self, model: str, request: Request, place: int) -> Placed:
+        with self.rooms[model].taken():
+            return await self._replied(model, request, place)
+
+    async def _replied(self, model: str, request: Request, place: int) -> Placed:
         async with self.limits[model]:
             self.running[model] += 1
             # By what is asked: threads may have requests come in another order.
@@ -160,9 +172,7 @@ class Run:
         self.world, self.rows = world, rows
         questions = [Questions(name, [(name, of)], 1) for name, of in world.questions.items()]
         names, models = [*world.speeds], {it.name: it for it in world.models}
-        slots = 1 if world.load_s else len(names)
-        remote = names if world.engine == "openai" else []
-        self.jobs = jobs([[name] for name in names], slots, questions, remote)
+        self.jobs = jobs(names, questions)
         total = sum(world.questions.values())
         each = {name: round(of * world.done) for name, of in world.questions.items()}
         self.progress = Progress(
@@ -217,15 +227,15 @@ class Run:
         return found
 
     async def __call__(self) -> None:
-        places, blocks = asyncio.Semaphore(IN_FLIGHT), [self.units(job) for job in self.jobs]
-        for units in blocks:
-            self.world.left.update(it["model"] for it in units if not it["reused"])
+        units = {job: self.units(job) for job in self.jobs}
+        for job in self.jobs:
+            self.world.left.update(it["model"] for it in units[job] if not it["reused"])
+        self.generate._units = units.__getitem__  # type: ignore[method-assign, assignment]
         bringing = asyncio.create_task(self.world.bring_in())
         self.progress.start()
 
-        async def one(units: list[Unit]) -> None:
-            block = await self.generate(packed(units))
-            places.release()
+        async def one(group: list[Unit]) -> None:
+            block = packed(group)
             for stage in self.later:
                 block = await stage(block)
             done = unpacked(block)
@@ -233,9 +243,8 @@ class Run:
             self.progress.advance(len(done))
 
         async with asyncio.TaskGroup() as graph:
-            for units in filter(None, blocks):
-                await places.acquire()
-                graph.create_task(one(units))
+            async for group in self.generate.answered(self.jobs):
+                graph.create_task(one(group))
         await bringing
 
 
@@ -248,7 +257,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (stages, programs, judges, checker):
+    for module in (generation, programs, judges, checker):
         monkeypatch.setattr(module, "prepare", lambda: None)
 
 
