@@ -39,6 +39,7 @@ class Down(SimulatedEngine):
     """Has no reply of some models while it `is_down`; what asks for a schema is a jury's."""
 
     def __init__(self, is_down: Callable[[str, Request], bool]) -> None:
+        super().__init__()
         self.is_down = is_down
         self.asked: Counter[str] = Counter()
 

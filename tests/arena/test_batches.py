@@ -17,6 +17,7 @@ class Slow(SimulatedEngine):
     """Answers the words of a request after so many steps of the loop."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.calls: list[list[str]] = []
 
     async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:

@@ -34,6 +34,7 @@ class Signed(SimulatedEngine):
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self._rng = random.Random(5)
         self.busy = self.busiest = 0
         self.wrote: Counter[str] = Counter()

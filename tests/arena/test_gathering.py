@@ -41,6 +41,7 @@ class Bent(SimulatedEngine):
     """The simulated engine with its replies changed, and a memory of what it was asked."""
 
     def __init__(self, change: Change = lambda model, request, completion: completion) -> None:
+        super().__init__()
         self._change = change
         self.calls: list[tuple[str, Sequence[Request]]] = []
         self.busy = self.busiest = 0

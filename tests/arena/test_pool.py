@@ -238,6 +238,7 @@ class Failing(SimulatedEngine):
     """Loses replies: of the first requests, or all those of one model."""
 
     def __init__(self, first: int = 0, model: str = "") -> None:
+        super().__init__()
         self._left = first
         self._model = model
         self._lost = 0
@@ -272,6 +273,7 @@ class Limited(SimulatedEngine):
     """Has no reply to every so manieth request of a model, and counts what it was asked."""
 
     def __init__(self, model: str, every: int) -> None:
+        super().__init__()
         self._model = model
         self._every = every
         self.failed = 0

@@ -43,6 +43,7 @@ class Wayward(SimulatedEngine):
     """Answers when it likes."""
 
     def __init__(self, seed: int) -> None:
+        super().__init__()
         self._rng = random.Random(seed)
 
     async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:

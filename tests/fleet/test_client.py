@@ -15,6 +15,7 @@ class Recorder(SimulatedEngine):
     """An engine that keeps what it was asked and repeats the last message."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.asked: list[tuple[str, Request]] = []
 
     async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:

@@ -77,8 +77,8 @@ class _Engine:
     """What is left of the weight of the first measurement."""
     is_timed: bool = False
     """Somebody says how long units take by themselves; else all are taken to be alike."""
-    draining: float | None = None
-    """When its last units got under way."""
+    draining: tuple[float, dict[Lane, float]] | None = None
+    """When its last units got under way, and how long each lane's then took to the end."""
 
     def tick(self, now: float) -> None:
         """Let the clock run up to now, if the engine is at work."""
@@ -313,22 +313,37 @@ class TimeLeft:
 def _left(engine: _Engine, measured: Measured) -> float | None:
     """Return the seconds of work that an engine has left; None where a pace is unknown."""
     at_once = max(1.0, engine.at_once)
-    seconds = units = longest = 0.0
+    paces: dict[Lane, float] = {}
     for lane, of in engine.lanes.items():
         if of.left > 0:
             if (each := _seconds_per_unit(lane, measured)) is None:
                 return None
-            units += of.left
-            seconds += of.left * each
-            longest = max(longest, each * engine.at_once)
-    longer = _LONGER * math.log(at_once) * longest
-    if units > at_once:
+            paces[lane] = each
+    left = {lane: engine.lanes[lane].left for lane in paces}
+    seconds = sum(left[lane] * each for lane, each in paces.items())
+    if sum(left.values()) > at_once:
         engine.draining = None
+        # In the end each kind has its share of what is under way.
+        shares = {it: at_once * left[it] * each / seconds for it, each in paces.items() if seconds}
+        longer = max((each * at_once * _longer(shares.get(it, 1)) for it, each in paces.items()))
         # What is under way goes on until the next arrival; a stall leaves the estimate as it is.
         return max(0.0, seconds + longer - min(engine.clock - engine.last, engine.gap))
     if engine.draining is None:
-        engine.draining = engine.clock
-    return max(0.0, longest + longer - (engine.clock - engine.draining))
+        # Units of a kind have begun at different times: the last of n has n / (n + 1) of its own
+        # time left, on average.
+        lasts = {
+            it: each * at_once * (left[it] / (left[it] + 1) + _longer(left[it]))
+            for it, each in paces.items()
+        }
+        engine.draining = engine.clock, lasts
+    begun, lasts = engine.draining
+    longest = max((lasts[lane] for lane in paces), default=0.0)
+    return max(0.0, longest - (engine.clock - begun))
+
+
+def _longer(units: float) -> float:
+    """Return by which share the longest of several units takes longer than they do on average."""
+    return _LONGER * math.log(max(1.0, units))
 
 
 def _seconds_per_unit(lane: Lane, measured: Measured) -> float | None:

@@ -91,6 +91,7 @@ class Slow(SimulatedEngine):
     """Takes its time with each reply, a few at once."""
 
     def __init__(self, speeds: dict[str, float], at_once: int) -> None:
+        super().__init__()
         self._speeds, self._random = speeds, random.Random(5)
         self._limits = {name: asyncio.Semaphore(at_once) for name in speeds}
 

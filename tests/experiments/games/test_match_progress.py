@@ -28,6 +28,7 @@ class Slow(SimulatedEngine):
     """Takes its time with each turn."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._random = random.Random(5)
 
     async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
