@@ -6,9 +6,8 @@
 
 *games*: liar's dice between stand-ins of which each takes 50 ms for a move, 16 matches at once for
 each node (`--matches`). *index*: the graph of a run of benchmarks, from questions to graded units,
-with stand-ins that take four to twelve seconds for a batch of 32, as many processes that ask them
-as there are nodes, and 64 batches at once for each, which is what the graph gives it. So four nodes
-ask for a quarter to a third of what two cores can compute.
+with stand-ins that take four to twelve seconds for a batch of 32, and 64 batches at once for each
+node. So four nodes ask for a quarter to a third of what two cores can compute.
 
 Efficiency is the rate by what so many nodes would make of the rate of one. All raylets share this
 machine's processors, so that what they compute (prompts, replies read and graded, journals, Ray's
@@ -19,13 +18,14 @@ name this checkout: Ray's workers import it, too. Exit code 1 where an efficienc
 
 import argparse
 import asyncio
+import os
 import random
 import statistics
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from perf.games_pool import Rate, with_latency
@@ -34,6 +34,7 @@ from raybench.config import DataConf, FleetConf
 from raybench.fleet import Fleet, group_engines
 from raybench.fleet.link import Link
 from raybench.fleet.simulated import SimulatedEngine
+from raybench.fleet.streams import Room
 from raybench.pipeline import datasets, graph
 from raybench.pipeline.datasets import Selection
 from raybench.pipeline.stages import Asking
@@ -45,11 +46,11 @@ _NODES = (1, 2, 4)
 _TAKES_S = (4.0, 12.0)
 _BATCH = 32
 _BATCHES = 64
-"""What one process that asks is given at once."""
+"""What the engines of one node are asked at once."""
 _WARM_S = 16.0
 """After the first units of a graph, until all of its processes are up and have others to grade."""
 _ENGINES_EACH = 8
-"""So many engines side by side have the graph open a process more that asks them."""
+"""Engines of a node: the graph opens a process more that asks for each eight of them."""
 _ROW = "{:>6} {:>6} {:>8} {:>9} {:>11} {:>17}"
 
 
@@ -121,6 +122,8 @@ async def units(count: int, seconds: float) -> float:
     specs = group_engines([model])
     fleet = Fleet(specs, {spec.name: Ponders() for spec in specs})
     link, rate = Pondering.to(fleet, [model], FleetConf()), Rate(_WARM_S + seconds, _WARM_S)
+    processes = graph.generators(link, _ENGINES_EACH * count, 0, os.cpu_count() or 1)
+    link = replace(link, at_once=_BATCHES * _BATCH * count // processes)
     with tempfile.TemporaryDirectory() as folder:
         (found,) = datasets.prepare(
             [benchmarks.load("mmlu_pro")], DataConf(source="samples"), Selection(), Path(folder)
@@ -133,7 +136,6 @@ async def units(count: int, seconds: float) -> float:
             for number in range(enough)
         ]
         work = graph.Work(jobs, Asking({model.name: model}, 0), awake=_ENGINES_EACH * count)
-        assert graph.generators(link, work.awake) == count
         async with aclosing(graph.stream(work, link)) as blocks:
             async for some in blocks:
                 for unit in some:
@@ -147,15 +149,22 @@ async def units(count: int, seconds: float) -> float:
 class Pondering(Link):
     """A link to stand-ins that take a while, each process having its own."""
 
+    at_once: int = 0
+    """Requests that a process asks them at once."""
+
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Fleet]:
         """Open them in this process."""
         specs = group_engines(self.models)
-        yield Fleet(specs, {spec.name: Ponders() for spec in specs})
+        yield Fleet(specs, {spec.name: Ponders(self.at_once) for spec in specs})
 
 
 class Ponders(SimulatedEngine):
     """An engine of which every batch takes another time."""
+
+    def __init__(self, at_once: int = 0) -> None:
+        super().__init__()
+        self._room = Room(at_once)
 
     async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
         """Answer when the time is over."""

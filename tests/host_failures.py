@@ -17,7 +17,7 @@ FAR = ("--num-cpus=2", "--labels=far=yes")
 WORK_FAR = "fleet.work_nodes={far: yes}"
 NODE_DIED = re.compile(r"node 10\.233\.0\.\d of the cluster died")
 _PATIENCE_S = 400
-_WORK = r"ray::(MapWorker\(MapBatches\((Generate|Grade)\)|_Seated|_Remote|ServeReplica)"
+_WORK = r"ray::(MapWorker\(MapBatches\(Grade\)|_Seated|_Remote|ServeReplica)"
 
 
 def start(lan: Lan, folder: Path, *arguments: str) -> "Popen[str]":

@@ -24,6 +24,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("first")
 
 
+SLOWLY = [f"++roster.models.{place}.options.latency_s=5" for place in range(12)]
+
+
 @pytest.fixture(scope="module")
 def hosts(place: Path) -> Iterator[Lan]:
     """Yield a cluster of three hosts; work goes to the last two."""
@@ -41,11 +44,11 @@ def lan(hosts: Lan) -> Lan:
 @pytest.mark.parametrize(
     ("experiment", "arguments", "actor", "units"),
     [
-        # The graph's own actors, before anything is finished; programs run on every host.
+        # Where replies are graded, before the first one comes: models are asked from the driver's.
         (
             "index",
-            ["data=samples", "index.benchmarks=[humaneval,mmlu_pro]"],
-            "MapWorker(MapBatches(Generate))",
+            ["data=samples", "index.benchmarks=[mmlu_pro]", *SLOWLY],
+            "MapWorker(MapBatches(Grade))",
             0,
         ),
         ("autobench", ["autobench.iterations=260"], "_Seated", 1),

@@ -158,7 +158,7 @@ def test_a_job_works_on_all_nodes(cluster: str, ready: Path) -> None:
 
 
 def test_work_is_on_the_nodes_that_are_meant_and_on_no_other(cluster: str, tmp_path: Path) -> None:
-    """Of three nodes one is meant to work, which is not the driver's."""
+    """One of three nodes is meant to work, and it is not the driver's, which asks the models."""
     asked = (
         f"{sys.executable} -m raybench roster=simulated {SLOWLY} 'fleet.work_nodes={{name: one}}'"
     )
@@ -177,4 +177,5 @@ def test_work_is_on_the_nodes_that_are_meant_and_on_no_other(cluster: str, tmp_p
             assert time.monotonic() < until, found
             time.sleep(0.5)
             found = workers(cluster, before)
+    assert found.pop("Generate") == {None: 1}
     assert found == {kind: {"one": wanted[kind]} for kind in found}

@@ -295,8 +295,9 @@ def _has_programs(work: Work) -> bool:
 
 
 def generators(link: Link, awake: int, gpus: int, cpus: int) -> int:
-    """Return how many processes ask the models: as the engines need, each replica of which has a
-    GPU where the cluster has any, and no more than this machine has processors.
+    """Return how many processes ask the models: as replicas need, and processors of this node allow.
+
+    Each GPU may have a replica.
     """
     if link.endpoints:
         return 1  # an endpoint's limits are kept by each process for itself
