@@ -295,7 +295,7 @@ def _has_programs(work: Work) -> bool:
 
 
 def generators(link: Link, awake: int, gpus: int, cpus: int) -> int:
-    """Return how many processes ask the models: as replicas need, and processors of this node allow.
+    """Return how many processes ask models: as replicas need, and processors of this node allow.
 
     Each GPU may have a replica.
     """
