@@ -35,9 +35,11 @@ from raybench.pipeline.units import Job, unit_id
 
 _GATHER_S = 0.5
 """Units that are finished within this time go on together."""
-_GROUP, _SLOW_GROUP = 128, 8
-"""Units that go on together at most; fewer where each is a program to run. A group counts as done
-when all of it is graded, and what a kill interrupts is graded again."""
+_GROUP = 128
+"""Units that go on together at most."""
+_PROGRAMS = 8
+"""Programs that go on together, on a small cluster. A group counts as done when all of it is
+graded, and what a kill interrupts is graded again."""
 _GROUPS = 16
 """While this many groups wait for the stages that grade, no more are handed on."""
 _WAITING = 4096
@@ -49,10 +51,13 @@ _CHAINED_JOBS = 16
 class Generate:
     """Asks the models all of their questions, in one process with one event loop."""
 
-    def __init__(self, link: Link, asking: Asking, known: Any = None) -> None:
+    def __init__(
+        self, link: Link, asking: Asking, known: Any = None, programs: int = _PROGRAMS
+    ) -> None:
         """`known` is Ray's reference to what is known of units that are done.
 
         These are their ids, as a sorted array, and what was replied to those that others follow.
+        `programs` is how many go on together, where that is more than 8 and less than 128.
         """
         prepare()
         self._done: Any = ()
@@ -61,6 +66,7 @@ class Generate:
             import ray
 
             self._done, self._said = ray.get(known)
+        self._programs = min(_GROUP, max(_PROGRAMS, programs))
         self._door = Door(link)
         self._asking = asking
         self._replies = ReplyWriter(asking.log)
@@ -102,7 +108,7 @@ class Generate:
         try:
             while not asking.done():
                 await asyncio.wait([asking], timeout=_GATHER_S)
-                groups = [*_groups(finished)]
+                groups = [*self._groups(finished)]
                 finished.clear()
                 for group in groups:
                     yield group
@@ -114,14 +120,23 @@ class Generate:
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
 
+    def _groups(self, units: Sequence[Unit]) -> Iterator[list[Unit]]:
+        """Yield units in groups as large as may be, programs apart."""
+        for is_program, most in ((False, _GROUP), (True, self._programs)):
+            alike = [unit for unit in units if _is_program(unit) == is_program]
+            for start in range(0, len(alike), most):
+                yield alike[start : start + most]
+
     async def _ask_all(self, model: str, jobs: Sequence[Job], finished: list[Unit]) -> None:
         """Have a model answer all of its jobs, each as soon as there is room for it."""
+        left = sum(job.units for job in jobs)
         chained = asyncio.Semaphore(_CHAINED_JOBS)
         counted, counting = set[Job](), None
         fleet: Fleet | None = None
         try:
             async with asyncio.TaskGroup() as asking:
                 for number, job in enumerate(jobs, start=1):
+                    left -= job.units
                     units = await asyncio.to_thread(self._units, job)
                     missing = [unit for unit in units if "finish" not in unit]
                     known = [unit for unit in units if "finish" in unit]
@@ -137,7 +152,7 @@ class Generate:
                     if not missing:
                         continue
                     fleet = await self._door.fleet()
-                    fleet.expect(model, sum(it.units for it in jobs[number:]))
+                    fleet.expect(model, left)
                     if benchmarks.load(job.benchmark).chained:
                         await chained.acquire()
                         said = chains.heard(known)
@@ -226,16 +241,8 @@ def _asked(unit: Unit, reply: Mapping[str, Any] | None = None) -> Unit:
     return unit
 
 
-def _groups(units: Sequence[Unit]) -> Iterator[list[Unit]]:
-    """Yield units in groups as large as may be, programs apart."""
-    for is_slow, most in ((False, _GROUP), (True, _SLOW_GROUP)):
-        alike = [unit for unit in units if _is_slow(unit) == is_slow]
-        for start in range(0, len(alike), most):
-            yield alike[start : start + most]
-
-
-def _is_slow(unit: Unit) -> bool:
-    """Tell whether grading a unit takes long."""
+def _is_program(unit: Unit) -> bool:
+    """Tell whether a unit's reply is a program to run."""
     return benchmarks.load(unit["benchmark"]).sandboxed
 
 

@@ -48,8 +48,9 @@ from raybench.pipeline.units import Job, unit_id
 from raybench.sandbox.slots import alive
 from raybench.types import Grader
 
-_BLOCKS_IN_FLIGHT = 64
-"""Blocks that a process holds at once which judges, checks or has programs run."""
+_BLOCKS_IN_FLIGHT = 128
+"""Blocks that a process holds at once which judges, checks or has programs run. A process that asks
+models sends about two a second: so a judge is kept busy whose replies take up to a minute."""
 _REPLICAS_EACH = 8
 """Replicas for which one process asks. Each reply costs it about a millisecond."""
 _BLOCKS_AT_HAND = 8
@@ -226,14 +227,19 @@ def _dataset(work: Work, link: Link) -> Any:
         )
 
     gpus = int(ray.cluster_resources().get("GPU", 0))
-    processes = generators(link, work.awake, gpus, int(own))
+    processes = 1 if few else generators(link, work.awake, gpus, int(own))
     # Each has a share of every model's jobs: engines grow and shrink while it runs.
     shares = [work.jobs[number::processes] for number in range(processes)]
-    rows = [json.dumps([asdict(job) for job in share]) for share in shares if share]
+    rows = [json.dumps([asdict(job) for job in share]) for share in shares]
     # `from_arrow` starts a worker per processor to read the schemas of what is in memory here.
     graph = from_blocks([pa.table({JOBS: [row]}) for row in rows]).map_batches(
         Generate,
-        fn_constructor_args=(link, work.asking, ray.put((ordered(work.done), dict(work.said)))),
+        fn_constructor_args=(
+            link,
+            work.asking,
+            ray.put((ordered(work.done), dict(work.said))),
+            cpus // (_BLOCKS_IN_FLIGHT // 2),  # so that there are two programs for each
+        ),
         batch_size=None,
         compute=ActorPoolStrategy(size=len(rows), max_tasks_in_flight_per_actor=1),
         num_cpus=light,
@@ -270,7 +276,8 @@ def _dataset(work: Work, link: Link) -> Any:
             stage,
             fn_constructor_args=given,
             batch_size=None,
-            compute=waiting(1),
+            # One process has the slots for all programs.
+            compute=waiting(1 if stage is Programs else len(rows)),
             num_cpus=light,
             label_selector=ours,
         )

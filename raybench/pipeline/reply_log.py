@@ -21,6 +21,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
+from threading import Lock
 from typing import Any, Self
 from uuid import uuid4
 
@@ -62,6 +63,7 @@ class ReplyFiles:
         """By file: how many bytes of it have been read."""
         self._units: dict[str, Any] = {}
         """By file that is closed: the ids of its samples."""
+        self._finding = Lock()
 
     def append(self, lines: bytes) -> None:
         """Write whole lines; from now on they outlive this process."""
@@ -103,6 +105,10 @@ class ReplyFiles:
 
     def find(self, keys: Sequence[Key]) -> dict[Key, Reply]:
         """Return the replies that are there, whichever process wrote them."""
+        with self._finding:
+            return self._find(keys)
+
+    def _find(self, keys: Sequence[Key]) -> dict[Key, Reply]:
         self._read_new_lines()
         found = {}
         for name, places in self._places.items():

@@ -195,6 +195,16 @@ async def test_what_is_done_is_not_asked_again(both: Asked) -> None:
     assert names(both.again) == names([it for it in both.first if unit_id(it) not in both.done])
 
 
+@pytest.mark.ray
+@pytest.mark.parametrize("few", [10_000, 0], ids=["in turn", "apart"])
+async def test_where_all_is_done_nothing_comes(
+    fleet: Fleet, both: Asked, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph, "_FEW_UNITS", few)
+    done = [unit_id(it) for it in both.first]
+    assert await asked(fleet, ["able"], both.parts, checker="judge", done=done, awake=64) == []
+
+
 async def test_a_block_of_which_all_is_done_is_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """It comes without rows, and without columns."""
     monkeypatch.setattr("ray.get", lambda blocks: blocks)
@@ -322,7 +332,10 @@ async def test_as_many_processes_ask_as_engines_need_but_one_where_an_endpoint_i
 
 
 @pytest.mark.ray
-async def test_several_processes_ask_every_unit_once(fleet: Fleet, tmp_path: Path) -> None:
+async def test_several_processes_ask_every_unit_once(
+    fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph, "_FEW_UNITS", 10)
     part = questions(tmp_path, "mgsm", repeats=4)
     under_way = asyncio.create_task(asked(fleet, ["able", "slow"], [part], awake=16))
     before = _workers("MapBatches(Generate)")
