@@ -20,8 +20,9 @@ from raybench.engines.base import (
     Placed,
     ReplicaClosed,
     ReplicaHandle,
+    prefix_order,
 )
-from raybench.engines.replica_calls import KnownReplica, ReplicaCall, Router, prefix_order
+from raybench.engines.replica_calls import KnownReplica, ReplicaCall, Router
 from raybench.engines.request_queue import Caller, QueuedRequest, RequestQueue
 from raybench.statements import Statement
 from raybench.types import Completion, Request
@@ -248,8 +249,8 @@ class EngineFeeder:
                     self._dispatch_when_due(replica)
 
     def _send(self, replica: KnownReplica, batch: list[QueuedRequest], now: float) -> None:
-        # An engine's prefix cache then needs to hold no more than what is worked on.
-        batch.sort(key=prefix_order)
+        order = prefix_order([asked.request for asked in batch])
+        batch = [batch[place] for place in order]
         call = ReplicaCall(
             replica,
             dict(enumerate(batch)),

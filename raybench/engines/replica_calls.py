@@ -179,10 +179,5 @@ class Router:
         return replica
 
 
-def prefix_order(asked: QueuedRequest) -> list[tuple[str, ...]]:
-    """Return a key by which requests that begin alike are neighbours, however long that is."""
-    return [(it.role, it.content, *it.images) for it in asked.request.messages]
-
-
 def _rank(prefix: int, name: str) -> bytes:
     return blake2b(f"{prefix} {name}".encode(), digest_size=8).digest()

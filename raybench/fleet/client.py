@@ -14,11 +14,10 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from raybench.config import FleetConf
-from raybench.engines.base import Placed
+from raybench.engines.base import Placed, prefix_order
 from raybench.fleet.account import Account
 from raybench.fleet.chat import NO_IMAGES, shows
 from raybench.fleet.engines import EngineSpec, group_engines
-from raybench.fleet.prefixes import prefix_order
 from raybench.fleet.refusals import Refusals
 from raybench.fleet.simulated import SimulatedEngine
 from raybench.fleet.system_role import folded, with_own

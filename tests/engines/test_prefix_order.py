@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raybench.autobench import prompts
-from raybench.fleet.prefixes import prefix_order
+from raybench.engines.base import prefix_order
 from raybench.types import Message, Request, Role
 
 # Few letters and short texts: what is drawn shares prefixes often.
