@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from raybench import games, sandbox
-from raybench.arena.batches import Batches
 from raybench.arena.chair import Chair, Decoding, Put
 from raybench.arena.manager import Manager, Programs
 from raybench.arena.scripted import Scripted
@@ -128,17 +127,15 @@ class Room:
         self._error: Exception | None = None
         self._closed = False
         self._working: set[asyncio.Task[None]] = set()
-        self._batches: Batches | None = None
         self._places = asyncio.Semaphore(house.at_once)
         self._programs = Programs(house.slots)
         sandbox.configure(house.sandbox)
 
     async def put(self, orders: Sequence[Begun]) -> None:
         """Begin with these matches."""
-        if self._batches is None:
-            self._batches = Batches(await self._fleet())
+        fleet = await self._fleet()
         for order in orders:
-            work = asyncio.create_task(self._play(order, self._batches))
+            work = asyncio.create_task(self._play(order, fleet))
             self._working.add(work)
             work.add_done_callback(self._working.discard)
 
@@ -166,8 +163,6 @@ class Room:
             work.cancel()
         await asyncio.gather(*self._working, return_exceptions=True)
         await self._programs.close()
-        if self._batches is not None:
-            await self._batches.close()
 
     def seat(self, order: Begun, role: str, model: str, put: Put) -> Seated:
         """Return who sits at a role: the model, asked by its strategy, or a script."""
@@ -187,7 +182,7 @@ class Room:
             asked=sum(turn.calls for turn in own),
         )
 
-    async def _play(self, order: Begun, batches: Batches) -> None:
+    async def _play(self, order: Begun, fleet: Fleet) -> None:
         number, fixture, house = order.number, order.fixture, self._house
 
         def tell(turn: Turn) -> None:
@@ -195,7 +190,7 @@ class Room:
             self._any.set()
 
         async def put(model: str, request: Request) -> Completion:
-            completion = await batches.ask(model, request)
+            (completion,) = await fleet.complete(model, [request])
             self._of(number).spent.append((model, completion))
             return completion
 

@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 from raybench import positions
-from raybench.arena.batches import Batches
 from raybench.arena.chair import Put
 from raybench.arena.desk import Desk
 from raybench.arena.replies import Replies
 from raybench.arena.studies import Curriculum, Learned, Marked, Study, Unlearned
+from raybench.fleet import Fleet
 from raybench.fleet.link import Door, Link
 from raybench.games.parts.wording import Wording
 from raybench.players.parts.programs import learning
@@ -40,14 +40,12 @@ class Workshop:
         self._error: Exception | None = None
         self._alone = asyncio.Lock()
         self._working: set[asyncio.Task[None]] = set()
-        self._batches: Batches | None = None
 
     async def put(self, orders: Sequence[Study]) -> None:
         """Begin with these."""
-        if self._batches is None:
-            self._batches = Batches(await self._door.fleet())
+        fleet = await self._door.fleet()
         for order in orders:
-            work = asyncio.create_task(self._do(order, self._batches))
+            work = asyncio.create_task(self._do(order, fleet))
             self._working.add(work)
             work.add_done_callback(self._working.discard)
 
@@ -67,10 +65,10 @@ class Workshop:
     def leave(self) -> None:
         """Go."""
 
-    async def _do(self, order: Study, batches: Batches) -> None:
+    async def _do(self, order: Study, fleet: Fleet) -> None:
         try:
             async with self._alone:
-                await self._learn(order, batches)
+                await self._learn(order, fleet)
             self._of(order.number).over = True
         except (Void, Unlearned) as why:  # what was replied is kept, and the same command goes on
             told = self._of(order.number)
@@ -81,13 +79,13 @@ class Workshop:
         finally:
             self._any.set()
 
-    async def _learn(self, order: Study, batches: Batches) -> None:
-        desk = self._desk(order, Replies(self._put(order, batches)).put)
+    async def _learn(self, order: Study, fleet: Fleet) -> None:
+        desk = self._desk(order, Replies(self._put(order, fleet)).put)
         drawn = await asyncio.to_thread(self._lessons, desk)
         program = Program(self._curriculum.studies.module)
         await self._examine(order, desk, program, "before")
         if (state := order.state) is None:
-            state = await self._taught(order, batches, desk, *drawn)
+            state = await self._taught(order, fleet, desk, *drawn)
             self._of(order.number).state = state
             self._any.set()
         await self._examine(order, desk, replace(program, texts=(json.dumps(state),)), "after")
@@ -95,7 +93,7 @@ class Workshop:
     async def _taught(
         self,
         order: Study,
-        batches: Batches,
+        fleet: Fleet,
         examiner: Desk,
         train: Sequence[Lesson],
         validation: Sequence[Lesson],
@@ -106,7 +104,7 @@ class Workshop:
             self._of(order.number).replies[key] = completion
 
         studies = self._curriculum.studies
-        replies = Replies(self._put(order, batches), order.replies, tell)
+        replies = Replies(self._put(order, fleet), order.replies, tell)
         desk = self._desk(order, replies.put)
         desk.states = examiner.states
         try:
@@ -120,9 +118,9 @@ class Workshop:
             raise desk.failure
         return state
 
-    def _put(self, order: Study, batches: Batches) -> Put:
+    def _put(self, order: Study, fleet: Fleet) -> Put:
         async def put(model: str, request: Request) -> Completion:
-            completion = await batches.ask(model, request)
+            (completion,) = await fleet.complete(model, [request])
             counted = replace(completion, text="", reasoning="")
             self._of(order.number).spent.append((model, counted))
             self._any.set()

@@ -88,10 +88,6 @@ class Fleet:
         with self.account.lent(model.name for model in models) as account:
             yield Fleet(specs, engines, account, self.controller, self._up)
 
-    def is_hosted(self, model: str) -> bool:
-        """Tell whether the model's engine is ours, in another process: each call to it costs."""
-        return self._doors[model][0].engine == "vllm"
-
     async def complete(self, model: str, requests: Sequence[Request]) -> list[Completion]:
         """Return the model's completion of every request, in order."""
         spec, engine = self._doors[model]

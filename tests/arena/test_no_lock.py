@@ -57,6 +57,12 @@ class Held:
             await let.wait()
         return [Completion(_reply(request.messages[-1].content), "stop", output_tokens=5)]
 
+    def expect(self, model: ModelSpec, requests: int) -> None:
+        """Plan for nothing."""
+
+    async def wait_for_room(self) -> None:
+        """Return at once."""
+
     async def stream(
         self, model: ModelSpec, requests: Sequence[Request]
     ) -> AsyncGenerator[tuple[int, Completion]]:
