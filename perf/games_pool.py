@@ -307,6 +307,12 @@ class Thinking:
         for placed in enumerate(await self.complete(model, requests)):
             yield placed
 
+    def expect(self, model: ModelSpec, requests: int) -> None:
+        """Plan for nothing."""
+
+    async def wait_for_room(self) -> None:
+        """Return at once."""
+
     def _reply(self, prompt: str) -> Completion:
         bids = _BID.findall(prompt, prompt.rindex("Bids:"))
         quantity, face = map(int, bids[-1]) if bids else (0, 3)
