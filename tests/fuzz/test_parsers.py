@@ -69,6 +69,7 @@ def test_whoever_reads_json_or_yaml_of_others_is_tried_or_named_here() -> None:
         "sandbox": "what the sandbox's own program says, a word at its side",
         "pipeline/stages.py": "blocks on their way",
         "pipeline/graph.py": "blocks on their way",
+        "pipeline/generation.py": "jobs that the graph wrote",
         "pipeline/rows.py": "rows that this machine wrote",
         "pipeline/responses.py": "a cache that this machine wrote",
         "pipeline/reply_log.py": "replies that processes of this run wrote",
