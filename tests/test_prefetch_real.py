@@ -38,7 +38,7 @@ def prefetch(
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=550,
         check=False,
     )
     assert done.returncode == code, done.stderr
