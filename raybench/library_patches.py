@@ -39,20 +39,8 @@ class Versions:
         return f"{self.library} >= {first}, < {end}"
 
 
-@dataclass(frozen=True, slots=True)
-class Patch:
-    """A function that uses a private part of a library."""
-
-    name: str
-    versions: Versions
-    is_optional: bool
-    """Other versions work without it, if less well."""
-
-
-PATCHES: dict[str, Patch] = {}
-"""All that were imported, by module and name."""
-
-
+PATCHES: dict[str, Versions] = {}
+"""The versions of all functions that were imported, by module and name."""
 _left_out: set[str] = set()
 
 
@@ -70,13 +58,13 @@ def installed(library: Library) -> str:
 def patch(versions: Versions, *, otherwise: Callable[..., Any] | None = None) -> Callable[[F], F]:
     """Return a decorator for functions that were written for these versions.
 
-    With other versions `otherwise` is called instead, and a warning is logged once. Without
-    `otherwise`, RunFailed says which versions are supported.
+    With other versions `otherwise` is called instead, and a warning is logged once. Functions that
+    keep something safe or right have no `otherwise`: RunFailed says which versions are supported.
     """
 
     def decorate(function: F) -> F:
         name = f"{function.__module__}.{function.__qualname__}"
-        PATCHES[name] = Patch(name, versions, otherwise is not None)
+        PATCHES[name] = versions
 
         @wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:

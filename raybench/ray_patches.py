@@ -123,7 +123,7 @@ CLUSTER_VARIABLE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 """Set to 0, it has a Ray's node at 127.0.0.1, on Linux too."""
 
 
-@patch(RAY, otherwise=_nothing)
+@patch(RAY)
 @contextmanager
 def reading_cluster_variable() -> Iterator[None]:
     """Have Ray obey CLUSTER_VARIABLE: it reads it once, when `ray` is imported."""
@@ -153,7 +153,7 @@ def infeasible_groups() -> set[str]:
 # ---------------------------------------------------------------------------- Ray Serve
 
 
-@patch(RAY, otherwise=lambda: None)
+@patch(RAY)
 def listen_on_loopback() -> None:
     """Have the Serve replica of this process listen on loopback if its node does.
 

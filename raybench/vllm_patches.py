@@ -31,7 +31,7 @@ def chat_handler(engine: Any) -> Any:
     return engine._oai_serving_chat
 
 
-@patch(RAY, otherwise=lambda: None)
+@patch(RAY)
 def keep_tokens_private() -> None:
     """Keep the hub's tokens out of runtime environments, which Ray's agents log in full.
 
@@ -101,7 +101,7 @@ def stop_summing(client: Any) -> None:
         envs.enable_envs_cache()
 
 
-@patch(VLLM, otherwise=lambda client, logger: False)
+@patch(VLLM)
 def add_stat_logger(client: Any, logger: Any) -> bool:
     """Have an engine report each step to `logger` too; return False if it keeps no statistics.
 

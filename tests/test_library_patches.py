@@ -2,7 +2,7 @@
 
 import ast
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from helpers import ROOT
@@ -70,6 +70,17 @@ def test_a_patch_that_is_left_out_is_logged_once(
         optional(1)
     (record,) = caplog.records
     assert str(RAY) in record.getMessage()
+
+
+@pytest.mark.parametrize(
+    "patched", [ray_patches.listen_on_loopback, vllm_patches.keep_tokens_private]
+)
+def test_a_patch_that_keeps_something_safe_is_never_left_out(
+    monkeypatch: pytest.MonkeyPatch, patched: Callable[[], None]
+) -> None:
+    install(monkeypatch, "2.99.0")
+    with refused("package.missing"):
+        patched()
 
 
 def test_the_pinned_versions_have_all_patches() -> None:

@@ -23,6 +23,7 @@ class Engine:
     """A `BatchServer` (replica.py), which this becomes where Serve makes a replica of it."""
 
     gpu = True
+    """It runs on GPUs."""
 
     def __new__(cls) -> Any:
         """Return the server, not begun: Serve calls its constructor next."""
@@ -49,7 +50,7 @@ class Engine:
 
 
 class CpuEngine(Engine):
-    """The same on a node's processors."""
+    """The same on CPUs."""
 
     gpu = False
 
