@@ -6,7 +6,7 @@ The same prompts, sampling and engine arguments go through
 
     offline    vllm.LLM.chat, in one call
     tuned      the same, with what else raybench does for engines on CPUs
-               (raybench/fleet/cpu_core.py); on GPUs there is nothing, and no such arm
+               (raybench/fleet/on_cpu/core.py); on GPUs there is nothing, and no such arm
     fleet      fleet.complete, in one call
     endpoint   what +experiment=serve brings up, on the same engine, a request each with httpx
 
@@ -156,7 +156,7 @@ async def offline(arguments: argparse.Namespace, *, tuned: bool = False) -> Asyn
     from vllm.platforms import current_platform
 
     from perf.peers.raw import our_core
-    from raybench.fleet.on_cpu import preload, take_cores
+    from raybench.fleet.on_cpu.core import preload, take_cores
     from raybench.fleet.replica import sampling
 
     if current_platform.is_cpu():

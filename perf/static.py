@@ -9,7 +9,7 @@ have the same prompts, the same sampling, and the same arguments and libraries o
 raybench gives it. Each arm of each round is a command of its own, in turn, as a user would give it:
 
     raw        vllm.LLM.chat, in one call; replies go to a file
-    raw-core   the same with what else raybench does for engines on CPUs (`fleet/cpu_core.py`): a
+    raw-core   the same with what else raybench does for engines on CPUs (`fleet/on_cpu/core.py`): a
                process fewer, and a kernel for norms; what is between this and raybench is Ray's
     lm-eval    lm_eval run --model vllm, with a task of its kind
     inspect    inspect eval --model vllm/…, which starts `vllm serve`, 256 requests at once
@@ -38,7 +38,7 @@ from perf.peers.graded import confirm
 from perf.results import Found, Table, growth_of, median_of, slope, spread
 from raybench import benchmarks
 from raybench.fleet import embedded
-from raybench.fleet.on_cpu import preload, take_cores
+from raybench.fleet.on_cpu.core import preload, take_cores
 
 HERE = Path(__file__).parents[1]
 _AT_ONCE = 256

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
+from raybench import ray_patches
 from raybench.config import labels
 from raybench.errors import Problem, RunFailed
 
@@ -102,11 +103,10 @@ class Demand:
         """Tell whether the autoscaler has no kind of node for it, or no more of that kind."""
         ours = {group.id.hex() for group in self._groups}
         try:
-            told = _state().autoscaling_state.infeasible_gang_resource_requests
+            infeasible = ray_patches.infeasible_groups()
         except Exception:  # Ray's own trouble shows elsewhere
             return False
-        # Ray writes GROUP:STRATEGY|STATE.
-        return bool(ours) and ours <= {it.details.partition(":")[0] for it in told}
+        return bool(ours) and ours <= infeasible
 
 
 def new_name() -> str:
@@ -205,14 +205,3 @@ def _alive() -> list[str]:
     import ray
 
     return [node["NodeID"] for node in ray.nodes() if node["Alive"]]
-
-
-def _state() -> Any:
-    """Return what the autoscaler has told last."""
-    from ray._private import worker
-    from ray.core.generated.autoscaler_pb2 import GetClusterStatusReply
-
-    reply = GetClusterStatusReply()
-    gcs = worker.global_worker.gcs_client
-    reply.ParseFromString(gcs.get_cluster_status(timeout_s=10))
-    return reply

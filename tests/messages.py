@@ -15,7 +15,7 @@ from gpu_machines import GpuMachine
 from huggingface_hub import errors
 from pytest import MonkeyPatch
 
-from raybench import benchmarks, config, fleet, games, players
+from raybench import benchmarks, config, fleet, games, library_patches, players, vllm_patches
 from raybench import problems as rules
 from raybench.autobench.analysis import tables
 from raybench.config import (
@@ -79,9 +79,16 @@ def _indented(words: str) -> str:
     return "\n".join(f"    {line}" for line in words.splitlines())
 
 
+def _library_versions() -> Iterator[Problem]:
+    with MonkeyPatch.context() as patched:
+        patched.setattr(library_patches, "installed", lambda library: "2.99.0")
+        yield from _caught(vllm_patches.engine_client, None)
+
+
 def problems(folder: Path) -> Iterator[Problem]:
     """Yield the problems of all cases; files that they need are made in a folder."""
     yield from _general()
+    yield from _library_versions()
     yield from _rosters()
     yield from _engines(folder)
     yield from _downloads()

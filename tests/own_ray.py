@@ -30,15 +30,15 @@ import psutil
 from listening import listeners
 from raybench.config import FleetConf
 from raybench.fleet import cluster
-from raybench.fleet.loopback import replica_inside
-from raybench.pipeline import alone, process
+from raybench import ray_patches
+from raybench.pipeline import process
 
 JOINED = sys.argv[1]
 PATIENCE_S = 60
 
 class Deployed:
     def __init__(self) -> None:
-        replica_inside()  # as engines and the endpoint do
+        ray_patches.listen_on_loopback()  # as engines and the endpoint do
 
 class Doubled:
     def __call__(self, block):
@@ -69,7 +69,7 @@ def seen(ray) -> bool:
 
 async def doubled(ray) -> dict:
     from ray.data import ActorPoolStrategy
-    alone.settle()
+    ray_patches.replace_data_actors()
     ray.data.DataContext.get_current().enable_progress_bars = False
     graph = ray.data.range(100).map_batches(
         Doubled, compute=ActorPoolStrategy(size=1), num_cpus=0.1, batch_size=10

@@ -19,7 +19,7 @@ def scope(file: str) -> str:
     [
         ["fleet/test_host_real.py", "fleet/test_endpoint_real.py", "experiments/test_real.py"],
         ["compare/test_command.py", "experiments/hle/test_run.py", "fleet/test_own_ray.py"],
-        ["fleet/test_replica.py", "fleet/test_cpu_norms.py", "fleet/test_deployment.py"],
+        ["fleet/test_replica.py", "fleet/on_cpu/test_worker.py", "fleet/test_deployment.py"],
     ],
     ids=["engines", "a Ray that stays up", "imports of vLLM"],
 )

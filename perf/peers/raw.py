@@ -37,14 +37,14 @@ def our_core() -> Iterator[None]:
     """Have an engine that is made meanwhile be as raybench has it on CPUs."""
     from vllm.engine.arg_utils import EngineArgs
 
-    from raybench.fleet.cpu_core import as_ours
+    from raybench.fleet.on_cpu.core import tuned
 
     usual = EngineArgs.create_engine_config
     with ExitStack() as meanwhile:
 
         def configured(self: EngineArgs, *given: Any, **named: Any) -> Any:
             config = usual(self, *given, **named)
-            meanwhile.enter_context(as_ours(config))
+            meanwhile.enter_context(tuned(config))
             return config
 
         meanwhile.enter_context(patch.object(EngineArgs, "create_engine_config", configured))

@@ -2,20 +2,17 @@
 
 import contextlib
 import io
-import os
 import signal
 import socket
-import threading
 import time
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
 
+from raybench import ray_patches
 from raybench.config import FleetConf, labels
 from raybench.demands import Demand, NoneComesError, come
 from raybench.errors import Problem, RunFailed
-from raybench.fleet.bystanders import without_bystanders
 from raybench.fleet.devices import GIB, OWN, Machine, build, elsewhere
 from raybench.fleet.devices import address as address_of
 from raybench.fleet.gpus import GpuMachine, inspect_machine
@@ -34,7 +31,6 @@ _KNOCK_S = 10.0
 _END_S = 10.0
 _STARTUP = "timed out during startup"
 _STARTS = 4
-_MODE = "RAY_AUTH_MODE"
 _NODE_ID = "ray.io/node-id"
 """Ray's label for the id of a node."""
 
@@ -49,8 +45,8 @@ async def cluster(conf: FleetConf, say: "Say") -> AsyncIterator[None]:
         if address == OWN:
             stack.enter_context(meanwhile(UNWATCHED))
             stack.enter_context(on_loopback())
-            stack.enter_context(without_bystanders())
-        stack.enter_context(_forgetting_mode())
+            stack.enter_context(ray_patches.without_helper_processes())
+        stack.enter_context(ray_patches.forgetting_auth_mode())
         async with _joined(address, say):
             yield
 
@@ -83,7 +79,7 @@ async def _joined(address: str, say: "Say") -> AsyncIterator[None]:
         yield
     finally:
         family = _family() if address == OWN else []
-        with contextlib.redirect_stdout(io.StringIO()), _killing():
+        with contextlib.redirect_stdout(io.StringIO()), ray_patches.killing_at_shutdown():
             ray.shutdown()
         _end(family)
 
@@ -266,7 +262,7 @@ def leave_out(conf: FleetConf, nodes: Sequence[Machine], say: "Say") -> FleetCon
 def _init(address: str) -> None:
     import ray
 
-    with _without_sigterm(), _keeping_sigterm():
+    with _without_sigterm(), ray_patches.keeping_sigterm_handler():
         ray.init(
             address=address,
             include_dashboard=False if address == OWN else None,
@@ -284,20 +280,6 @@ def _family() -> "list[psutil.Process]":
 
     raylets = [it for it in psutil.Process().children() if it.name() == "raylet"]
     return [worker for raylet in raylets for worker in raylet.children(recursive=True)]
-
-
-@contextlib.contextmanager
-def _killing() -> Iterator[None]:
-    """Have Ray kill its processes: a SIGTERM, for whose effect it waits, does not reach them."""
-    from ray._private.node import Node
-
-    kill = Node.kill_all_processes
-
-    def at_once(node: Node, **given: bool) -> None:
-        kill(node, **{**given, "allow_graceful": False})
-
-    with patch.object(Node, "kill_all_processes", at_once):
-        yield
 
 
 def _end(family: "list[psutil.Process]") -> None:
@@ -322,54 +304,11 @@ def _is_alive(process: "psutil.Process") -> bool:
         return False
 
 
-@contextlib.contextmanager
-def _forgetting_mode() -> Iterator[None]:
-    """Have a Ray find out for itself whether it is one of those that ask for a token.
-
-    Ray leaves in the environment what it has found, as if somebody had wished it so, and what it
-    has read there once counts for this process whatever is there later.
-    """
-    before = os.environ.get(_MODE)
-    _read_mode()
-    try:
-        yield
-    finally:
-        os.environ.pop(_MODE, None)
-        if before is not None:
-            os.environ[_MODE] = before
-        _read_mode()
-
-
-def _read_mode() -> None:
-    from ray import _raylet
-
-    inside: Any = _raylet
-    inside.Config.initialize("")
-    inside.AuthenticationTokenLoader.instance().reset_cache()
-
-
 def _knock(address: str) -> None:
     """Raise OSError where nobody listens: Ray itself would wait for minutes."""
     host_name, _, port = address.removeprefix("ray://").rpartition(":")
     if host_name and port.isdigit():
         socket.create_connection((host_name.strip("[]"), int(port)), timeout=_KNOCK_S).close()
-
-
-@contextlib.contextmanager
-def _keeping_sigterm() -> Iterator[None]:
-    """Let nobody handle SIGTERM but who does.
-
-    Ray's handler in Python ends the driver with exit code 15, the one in C++ aborts it.
-    """
-    register, handler = signal.signal, signal.getsignal(signal.SIGTERM)
-
-    def others(number: int, theirs: Any) -> Any:
-        return handler if number == signal.SIGTERM else register(number, theirs)
-
-    with patch.object(signal, "signal", others):
-        yield
-    if threading.current_thread() is threading.main_thread():
-        register(signal.SIGTERM, handler)
 
 
 @contextlib.contextmanager

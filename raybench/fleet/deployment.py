@@ -22,26 +22,37 @@ SERVER_CLASS = "RAYBENCH_SERVER_CLASS"
 class Engine:
     """A `BatchServer` (replica.py), which this becomes where Serve makes a replica of it."""
 
+    gpu = True
+    """It runs on GPUs."""
+
     def __new__(cls) -> Any:
         """Return the server, not begun: Serve calls its constructor next."""
-        from raybench.fleet import cpu_core
-
         # A Ray of our own has it blocked (cluster.py), and vLLM ends its processes with it.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         if path := os.environ.get(SERVER_CLASS):
             return object.__new__(imported.named(path, "server"))
         for name, value in engine_defaults().items():
             os.environ.setdefault(name, value)
-        core = cpu_core.begin()  # before the import, which takes as long as the core's own
+        engine_class = None
+        if not cls.gpu:
+            from raybench.fleet import on_cpu
+
+            engine_class = on_cpu.begin_engine()  # before the next import, which takes as long
         from raybench.fleet.replica import BatchServer
 
         server = object.__new__(BatchServer)
-        server.core = core
+        server.engine_class = engine_class
         return server
 
     def __init__(self, config: Mapping[str, Any], reply_deadline_s: float, controller: Any) -> None:
         """Stand for the server's own constructor, which takes the same."""
         raise NotImplementedError
+
+
+class CpuEngine(Engine):
+    """The same on CPUs."""
+
+    gpu = False
 
 
 async def wait_for_devices(config: Mapping[str, Any], controller: Any) -> None:
@@ -63,7 +74,9 @@ def deployed_as(name: str) -> str:
     return f"Engine:{name}"
 
 
-def application(config: Mapping[str, Any], reply_deadline_s: float, controller: Any) -> Any:
+def application(
+    config: Mapping[str, Any], reply_deadline_s: float, controller: Any, *, gpu: bool
+) -> Any:
     """Return the Serve application of a replica, by what `ray.serve.llm.LLMConfig` is given.
 
     An engine that has requests and makes no token for `reply_deadline_s` is started again. Before
@@ -73,7 +86,8 @@ def application(config: Mapping[str, Any], reply_deadline_s: float, controller: 
     from ray import serve
 
     environment = ray.get_runtime_context().runtime_env
-    deployment = serve.deployment(Engine, **options(config, environment))
+    engine = Engine if gpu else CpuEngine
+    deployment = serve.deployment(engine, **options(config, environment))
     return deployment.bind(config, reply_deadline_s, controller)
 
 

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from raybench import ray_patches
 from raybench.config import FleetConf, ServeConf
 from raybench.errors import ConfigurationError, Problem, RunFailed
 from raybench.fleet.devices import elsewhere
@@ -216,8 +217,6 @@ async def open_endpoint(
     from raybench.fleet.host import take_down, up
 
     async with serving(conf, say, http=True) as gpu:
-        from ray import serve
-
         from raybench.fleet.ingress import application
         from raybench.fleet.serve_backend import stop
 
@@ -225,7 +224,7 @@ async def open_endpoint(
         say("starting the endpoint")
         made = partial(application, hosted, conf, serve_conf.api_key_env)
         await asyncio.to_thread(deploy, made, APP, route_prefix="/")
-        controller = serve.get_deployment_handle(CONTROLLER, APP, _check_exists=False)
+        controller = ray_patches.deployment_handle(CONTROLLER, APP)
         try:
             await _running(conf)
             await up(controller, specs, say, device="GPU" if gpu else "CPU")
@@ -279,15 +278,14 @@ def _check_here(conf: ServeConf) -> None:
 def _listen(conf: ServeConf) -> str:
     """Start Serve's HTTP; return the address at which it is reached."""
     from ray import serve
-    from ray.serve.context import _get_global_client
 
     serve.start(
         http_options={"host": conf.host, "port": conf.port}, logging_config={"log_level": "WARNING"}
     )
     # A cluster that serves already listens where it was told to.
-    there = _get_global_client().http_config
-    name = socket.gethostname() if there.host in ("0.0.0.0", "::", "") else there.host
-    return f"[{name}]:{there.port}" if ":" in name else f"{name}:{there.port}"
+    host, port = ray_patches.http_address()
+    name = socket.gethostname() if host in ("0.0.0.0", "::", "") else host
+    return f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
 
 
 async def _running(conf: FleetConf) -> None:

@@ -9,11 +9,11 @@ from contextlib import suppress
 
 from ray import serve
 
+from raybench import ray_patches
 from raybench.config import FleetConf
 from raybench.fleet.cluster import gpus, on_gpus
 from raybench.fleet.cluster_controller import ClusterController
 from raybench.fleet.endpoint import CONTROLLER, engines, prefix
-from raybench.fleet.loopback import replica_inside
 from raybench.fleet.quiet import quieten
 from raybench.fleet.serve_backend import stop
 from raybench.fleet.serve_calls import applications
@@ -27,14 +27,14 @@ class EndpointController(ClusterController):
         self, models: Sequence[ModelSpec], conf: FleetConf
     ) -> None:
         quieten()
-        replica_inside()
+        ray_patches.listen_on_loopback()
         app = serve.get_replica_context().app_name
         await gpus(conf, lambda text: None)
         super().__init__(engines(models, conf, app), conf, gpu=on_gpus(conf))
         # A controller that died could not say in what state its engines are.
         self._prefix = prefix(app)
         await asyncio.to_thread(_stop_all, self._prefix)
-        await self.open(serve.get_deployment_handle(CONTROLLER, app, _check_exists=False))
+        await self.open(ray_patches.deployment_handle(CONTROLLER, app))
 
     async def __del__(self) -> None:
         with suppress(Exception):  # Serve itself may be on its way out

@@ -8,22 +8,18 @@ import hmac
 import os
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
 from fastapi import Depends, Request
 from ray import serve
 from ray.exceptions import RayActorError
-from ray.llm._internal.serve.core.configs.openai_api_models import (
-    ModelCard,
-    ModelList,
-    OpenAIHTTPException,
-)
-from ray.llm._internal.serve.core.ingress.ingress import DEFAULT_ENDPOINTS, init
 from ray.serve.exceptions import RayServeException
 from ray.serve.llm.ingress import OpenAiIngress, make_fastapi_ingress
 from starlette.responses import JSONResponse
 
+from raybench import ray_patches, vllm_patches
 from raybench.config import FleetConf
 from raybench.engines.assignments import AssignmentLoop
 from raybench.engines.base import ReplicaClosed
@@ -31,7 +27,6 @@ from raybench.errors import Problem, RunFailed, did_you_mean
 from raybench.fleet.endpoint import CONTROLLER, engines, filled, renamed
 from raybench.fleet.endpoint_controller import EndpointController
 from raybench.fleet.host import Remote
-from raybench.fleet.loopback import replica_inside
 from raybench.fleet.quiet import quieten
 from raybench.fleet.reasons import last_line
 from raybench.fleet.replica_picker import EngineUnavailableError, ReplicaPicker
@@ -46,13 +41,10 @@ def application(
     models: Sequence[ModelSpec], conf: FleetConf, api_key_env: str | None = None
 ) -> Any:
     """Return the Serve application: HTTP in front, a controller behind, engines as needed."""
-    app = init()
-    app.add_exception_handler(OpenAIHTTPException, _told)
+    app, routes = vllm_patches.openai_app(_ENDPOINTS, _explain)
     if api_key_env:
         app.router.dependencies.append(Depends(KeyCheck(api_key_env)))
-    ingress = make_fastapi_ingress(
-        Ingress, endpoint_map={name: DEFAULT_ENDPOINTS[name] for name in _ENDPOINTS}, app=app
-    )
+    ingress = make_fastapi_ingress(vllm_patches.replying(Ingress), endpoint_map=routes, app=app)
     # They need no CPU worth counting, and a small machine may have none to spare.
     actor = {"num_cpus": 0}
     controller = serve.deployment(
@@ -80,7 +72,7 @@ class Ingress(OpenAiIngress):
         api_key_env: str | None,
     ) -> None:
         quieten()
-        replica_inside()
+        ray_patches.listen_on_loopback()
         if api_key_env and not os.environ.get(api_key_env):
             raise RunFailed(
                 Problem(
@@ -101,31 +93,30 @@ class Ingress(OpenAiIngress):
         assignments = AssignmentLoop(client, remote, self._pickers, ServeReplica)
         self._assignments = asyncio.get_running_loop().create_task(assignments.run())
 
-    async def model(self, model_id: str) -> ModelCard | None:
+    async def model(self, model_id: str) -> Any:
         """Return a model's card; None where there is no such model."""
         return _card(model_id) if model_id in self._doors else None
 
-    async def models(self) -> ModelList:
+    async def models(self) -> Any:
         """Return the roster."""
-        return ModelList(data=[_card(name) for name in self._doors])
+        return vllm_patches.model_list([_card(name) for name in self._doors])
 
-    async def _get_response(
-        self, *, body: Any, call_method: str, raw_request: Request | None = None
+    async def reply(
+        self, body: Any, call_method: str, raw_request: Request | None = None
     ) -> AsyncGenerator[Any]:
+        """Yield the replies of a replica to one request."""
         model, engine = self._door(body.model)
         asked = {name: getattr(body, name) for name in body.model_fields_set}
         picker, has_begun = self._pickers[engine], False
         while True:
             try:
                 async with picker.pick() as replica:
-                    # Ray's ingress takes no more models once it is made.
-                    if replica not in self._default_serve_handles:
-                        self._default_serve_handles[replica] = handle(replica)
-                        self._model_cards[replica] = _card(replica)
-                    replies = super()._get_response(
-                        body=body.model_copy(update=filled(model, replica, asked)),
-                        call_method=call_method,
-                        raw_request=raw_request,
+                    vllm_patches.add_model(self, replica, partial(handle, replica), _card(replica))
+                    replies = vllm_patches.ask_model(
+                        self,
+                        body.model_copy(update=filled(model, replica, asked)),
+                        call_method,
+                        raw_request,
                     )
                     async with aclosing(replies):
                         async for reply in replies:
@@ -145,10 +136,10 @@ class Ingress(OpenAiIngress):
         if not name and len(self._doors) == 1:
             return next(iter(self._doors.values()))
         if name not in self._doors:
-            raise OpenAIHTTPException(
+            raise vllm_patches.openai_error(
                 404,
                 f"unknown model '{name or ''}'. " + did_you_mean(name or "", self._doors),
-                type="model_not_found",
+                "model_not_found",
             )
         return self._doors[name]
 
@@ -164,23 +155,23 @@ class KeyCheck:
         """Raise where the key is missing or another."""
         brought = request.headers.get("authorization", "").encode()
         if not hmac.compare_digest(brought, f"Bearer {os.environ[self._variable]}".encode()):
-            raise OpenAIHTTPException(
+            raise vllm_patches.openai_error(
                 401,
                 "this endpoint asks for an API key, and none or another was sent",
-                type="authentication_error",
+                "authentication_error",
             )
 
 
-def _card(name: str) -> ModelCard:
-    return ModelCard(id=name, object="model", owned_by="raybench", permission=[], metadata={})
+def _card(name: str) -> Any:
+    return vllm_patches.model_card(name, "raybench")
 
 
-def _unavailable(reason: str) -> OpenAIHTTPException:
-    return OpenAIHTTPException(503, reason, type="model_unavailable")
+def _unavailable(reason: str) -> Exception:
+    return vllm_patches.openai_error(503, reason, "model_unavailable")
 
 
-async def _told(request: Request, error: OpenAIHTTPException) -> JSONResponse:
-    """Say it as OpenAI does; Ray would repeat it three times."""
+async def _explain(request: Request, error: Any) -> JSONResponse:
+    """Return an error reply as OpenAI words it."""
     problem = {"message": error.message, "type": error.type, "param": None}
     return JSONResponse(
         {"error": problem | {"code": error.status_code}}, status_code=error.status_code

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from raybench import vllm_patches
 from raybench.config import FleetConf, labels
 from raybench.errors import Problem, RunFailed
 from raybench.fleet import embedded, vllm_options
@@ -36,7 +37,6 @@ _UNCOUNTED = {
     "accelerator_config": {"kind": "cpu"},
     "placement_group_config": {"bundles": [{"CPU": 0.01}]},
 }
-_NOTHING_TO_FETCH = {"callback_class": "raybench.fleet.replica.NothingToFetch"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def llm_config(
         },
         **_bundles(place),
         # Weights in a bucket (s3://…) are Ray's to copy; all others are here or on the hub.
-        **({} if "://" in source else {"callback_config": _NOTHING_TO_FETCH}),
+        **({} if "://" in source else vllm_patches.without_download()),
     }
 
 

@@ -14,18 +14,14 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from ray.llm._internal.common.callbacks.base import CallbackBase
-from ray.llm._internal.serve.constants import ENV_VARS_TO_PROPAGATE
 from ray.serve.llm import LLMConfig, LLMServer
 
+from raybench import ray_patches, vllm_patches
 from raybench.engines.base import ReplicaEvent
 from raybench.engines.replica_server import Fingerprint, ReplicaServer
 from raybench.fleet.chat import NO_IMAGES, answered, messages, shows, turned_down
 from raybench.fleet.control_tokens import USUAL, control_tokens, harmless
-from raybench.fleet.cpu_engine import CpuEngine
 from raybench.fleet.deployment import wait_for_devices
-from raybench.fleet.head_start import HeadStart
-from raybench.fleet.loopback import replica_inside
 from raybench.fleet.overtime import ended_in_time
 from raybench.fleet.reasons import of_death, root_cause
 from raybench.fleet.system_role import (
@@ -41,9 +37,7 @@ from raybench.types import Completion, Message, Request
 _TAIL = 2**17
 _LAST_WORDS_S = 0.5
 
-# Ray copies the hub's tokens into runtime environments, which its agents log in full. Without that
-# the workers of a local Ray inherit them, and those of a cluster use what their nodes have.
-ENV_VARS_TO_PROPAGATE.clear()
+vllm_patches.keep_tokens_private()
 
 
 class BatchServer(LLMServer):
@@ -53,8 +47,8 @@ class BatchServer(LLMServer):
     """What the engine died of, once it has."""
     _control = USUAL
     """What its tokenizer reads as control tokens."""
-    core: HeadStart | None = None
-    """The process of its engine's core, where that has begun."""
+    engine_class: type | None = None
+    """The class of its engine; None for Ray's own."""
     _lacks_system_role = False
     """Its chat template refuses a system message, or leaves it out."""
     _takes_users_in_a_row = True
@@ -64,32 +58,28 @@ class BatchServer(LLMServer):
         self, config: Mapping[str, Any], reply_deadline_s: float, controller: Any
     ) -> None:
         """Start it, by what LLMConfig is given, once the controller lets it."""
-        from vllm.platforms import current_platform
-
         self._reply_deadline_s = reply_deadline_s
+        self._is_summed = bool(config.get("log_engine_metrics", True))
         await wait_for_devices(config, controller)
-
-        engine = partial(CpuEngine, core=self.core) if current_platform.is_cpu() else None
-        try:
-            await super().__init__(LLMConfig(**config), engine_cls=engine)
-        finally:
-            if self.core:  # it has been told what to do, or is not needed any more
-                self.core.close()
+        await super().__init__(LLMConfig(**config), engine_cls=self.engine_class)
 
     async def start(self) -> None:
         """Start the engine; where a process of its own fails, say what that one died of."""
-        replica_inside()
+        ray_patches.listen_on_loopback()
         try:
-            await super().start()
+            with vllm_patches.without_telemetry():
+                await super().start()
         except Exception as error:
             if cause := root_cause(str(error), _printed()):
                 raise RuntimeError(cause.removeprefix("RuntimeError: ")) from error
             raise
-        chat = self.engine._oai_serving_chat
+        client, chat = self._client, self._chat
+        if not self._is_summed:
+            vllm_patches.stop_summing(client)
         if chat.parser_cls is not None and chat.model_config.hf_config.model_type == "gpt_oss":
             load_vocabulary()
         self._server = ReplicaServer(
-            AskedEngine(self.engine._engine_client, self._one),
+            AskedEngine(client, self._one),
             self._reply_deadline_s,
             end_process=partial(os._exit, 1),
         )
@@ -98,9 +88,17 @@ class BatchServer(LLMServer):
         self._needs_a_user = await needs_a_user(self._rendered)
         self._takes_users_in_a_row = await takes_users_in_a_row(self._rendered)
 
+    @property
+    def _client(self) -> Any:
+        return vllm_patches.engine_client(self.engine)
+
+    @property
+    def _chat(self) -> Any:
+        return vllm_patches.chat_handler(self.engine)
+
     async def _rendered(self, conversation: Sequence[Message]) -> str:
         """Return the prompt that the model reads."""
-        chat = self.engine._oai_serving_chat
+        chat = self._chat
         _, prompt = await chat.renderer.render_messages_async(
             messages(conversation), _chat_params(chat)
         )
@@ -117,13 +115,6 @@ class BatchServer(LLMServer):
         if self._lacks_system_role or alone:
             asked = folded(asked, apart=apart)
         return joined(asked) if apart and not self._takes_users_in_a_row else asked
-
-    async def _start_engine(self) -> None:
-        # Without Ray's telemetry: it is a process of its own (3 s to start, and it outlives the run
-        # on somebody's cluster) for what is reported to nobody.
-        await self.engine.start()
-        if not self._llm_config.log_engine_metrics:
-            _unsummed(self.engine._engine_client)
 
     async def stream(self, requests: Sequence[Request]) -> AsyncIterator[Sequence[ReplicaEvent]]:
         """Answer the batch, replies with their places as soon as they are there.
@@ -170,9 +161,7 @@ class BatchServer(LLMServer):
         from vllm.exceptions import VLLMClientError
         from vllm.v1.engine.exceptions import EngineDeadError
 
-        # Ray offers a batch no public way to the engine client that it holds, nor to vLLM's own
-        # chat handler, which knows the model's template and its reasoning parser.
-        engine, chat = self.engine._engine_client, self.engine._oai_serving_chat
+        engine, chat = self._client, self._chat
         begun = time.monotonic()
         images = shows(request)
         if images and not chat.model_config.is_multimodal_model:
@@ -336,11 +325,8 @@ class Steps:
 
 def watch_steps(client: Any) -> Steps | None:
     """Have an engine's steps noted; None where vLLM keeps no statistics (disable_log_stats)."""
-    if client.logger_manager is None:
-        return None
     steps = Steps()
-    client.logger_manager.stat_loggers.append(steps)
-    return steps
+    return steps if vllm_patches.add_stat_logger(client, steps) else None
 
 
 def load_vocabulary() -> None:
@@ -385,19 +371,6 @@ def _refused(refusal: Exception, *, images: bool, seconds: float) -> Completion:
     )
 
 
-def _unsummed(engine: Any) -> None:
-    """Have an engine time each request, of which we tell, and sum nothing up that nobody reads.
-
-    The sums are what costs. With its settings looked up once and not for every token, the rest
-    takes 0.8 µs a token instead of 2.9 (measured).
-    """
-    from vllm import envs
-
-    if engine.logger_manager is not None:
-        engine.logger_manager.stat_loggers.clear()
-        envs.enable_envs_cache()
-
-
 def _own(metrics: Any, asked: float) -> float:
     """Return the seconds from the engine's first step for a request to its last token.
 
@@ -407,18 +380,6 @@ def _own(metrics: Any, asked: float) -> float:
     if metrics is None or not metrics.scheduled_ts:
         return asked
     return float(metrics.last_token_ts - metrics.scheduled_ts)
-
-
-class NothingToFetch(CallbackBase):
-    """Starts the engine at once, where there is nothing that Ray would copy to its nodes first.
-
-    It does so in a process of its own on each of them, which takes 8 s to find out that there is
-    nothing: vLLM itself has weights from the hub.
-    """
-
-    async def on_before_node_init(self) -> None:
-        """Leave the copying out."""
-        self.ctx.run_init_node = False
 
 
 def _printed() -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from raybench import ray_patches
 from raybench.config import FleetConf
 from raybench.engines.base import ReplicaClosed, ReplicaEvent
 from raybench.engines.controller import MoveFailedError
@@ -178,8 +179,9 @@ class ServeBackend:
 
     def _deploy(self, replica: str, spec: EngineSpec, place: Place) -> None:
         conf = self._hosting.conf
-        config = llm_config(replace(spec, name=replica), conf, gpu=self._hosting.gpu, place=place)
-        make = partial(application, config, conf.reply_deadline_s, self._controller)
+        gpu = self._hosting.gpu
+        config = llm_config(replace(spec, name=replica), conf, gpu=gpu, place=place)
+        make = partial(application, config, conf.reply_deadline_s, self._controller, gpu=gpu)
         with self._deploying:
             if not self._is_stopped and self._places.get(replica) is place:
                 deploy(make, replica)
@@ -230,9 +232,7 @@ class ServeReplica:
 
 def handle(name: str) -> Any:
     """Return a handle of a replica's deployment; each one has threads and tasks of its own."""
-    from ray import serve
-
-    return serve.get_deployment_handle(deployed_as(name), name, _check_exists=False)
+    return ray_patches.deployment_handle(deployed_as(name), name)
 
 
 def stop(names: Sequence[str], *, wait: bool = True) -> None:
@@ -242,7 +242,7 @@ def stop(names: Sequence[str], *, wait: bool = True) -> None:
     there = applications()
     ending = [name for name in names if name in there]
     for name in ending:
-        serve.delete(name, _blocking=False)
+        ray_patches.begin_delete(name)
     if wait:
         for name in ending:  # all at once
             serve.delete(name)

@@ -18,7 +18,7 @@ from contextlib import aclosing
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from raybench import benchmarks
+from raybench import benchmarks, ray_patches
 from raybench.config import labels
 from raybench.demands import may_come, new_name, withdrawn
 from raybench.errors import Problem, RaybenchError, RunFailed
@@ -315,13 +315,12 @@ def _settle() -> None:
     """Have Ray Data do and say only what is wanted: progress and what breaks are ours to tell."""
     import ray
 
-    from raybench.pipeline import alone, pace
-    from raybench.pipeline.executions import Noted
+    from raybench.pipeline.executions import Noted, TaskPolling
 
-    alone.settle()
-    pace.settle()
+    ray_patches.replace_data_actors()
+    ray_patches.slow_output_polling()
     context = ray.data.DataContext.get_current()
-    context.custom_execution_callback_classes = [Noted, pace.Paced]
+    context.custom_execution_callback_classes = [Noted, TaskPolling]
     context.enable_progress_bars = False
     context.raise_original_map_exception = True  # not a text of it
     context.override_object_store_memory_limit_fraction = _STORED

@@ -17,8 +17,9 @@ from fleet.fake_deployment import Remote
 from helpers import ROOT
 
 from raybench.config import FleetConf
-from raybench.fleet import cpu_core
+from raybench.fleet import on_cpu
 from raybench.fleet.deployment import (
+    CpuEngine,
     Engine,
     application,
     deployed_as,
@@ -113,10 +114,14 @@ def test_an_engine_has_the_environment_of_the_process_that_deploys_it_and_its_ow
     assert job["env_vars"] == {"HF_HOME": "/models", "MORE": "1"}
 
 
+class Tuned:
+    """The engine class of CPUs."""
+
+
 @pytest.fixture
 def without_vllm(monkeypatch: pytest.MonkeyPatch) -> None:
     """A replica is made, and vLLM is not imported for it."""
-    monkeypatch.setattr(cpu_core, "begin", lambda: None)
+    monkeypatch.setattr(on_cpu, "begin_engine", lambda: Tuned)
     replica = SimpleNamespace(BatchServer=type("BatchServer", (), {}))
     monkeypatch.setitem(sys.modules, "raybench.fleet.replica", cast(ModuleType, replica))
 
@@ -130,6 +135,15 @@ def test_an_engine_starts_without_a_cuda_toolkit_unless_its_node_says_otherwise(
     monkeypatch.setattr(os, "environ", environment)
     cast(Any, Engine)()
     assert environment[SAMPLER] == expected
+
+
+@pytest.mark.usefixtures("without_vllm")
+@pytest.mark.parametrize(("deployed", "engine_class"), [(Engine, None), (CpuEngine, Tuned)])
+def test_only_engines_on_cpus_are_tuned_for_them(
+    monkeypatch: pytest.MonkeyPatch, deployed: Any, engine_class: type | None
+) -> None:
+    monkeypatch.setattr(os, "environ", {})
+    assert deployed().engine_class is engine_class
 
 
 @pytest.mark.usefixtures("without_vllm")
@@ -170,18 +184,19 @@ def test_serve_counts_gpus_only_where_ray_chooses_them(
     assert told["placement_group_bundles"] == bundles
 
 
+@pytest.mark.parametrize(("gpu", "engine"), [(True, Engine), (False, CpuEngine)])
 def test_an_application_has_all_that_its_replica_is_made_of(
-    weights: str, monkeypatch: pytest.MonkeyPatch
+    weights: str, monkeypatch: pytest.MonkeyPatch, gpu: bool, engine: type
 ) -> None:
     import ray
 
     job = SimpleNamespace(runtime_env={"env_vars": {"HF_HOME": "/models"}})
     monkeypatch.setattr(ray, "get_runtime_context", lambda: job)
     given, controller = config(weights), "the handle of a controller"
-    deployment = application(given, 600.0, controller)._bound_deployment
+    deployment = application(given, 600.0, controller, gpu=gpu)._bound_deployment
     assert deployment.name == deployed_as(given["model_loading_config"]["model_id"])
     assert deployment.init_args == (given, 600.0, controller)
-    assert deployment.func_or_class is Engine
+    assert deployment.func_or_class is engine
     environment = deployment.ray_actor_options["runtime_env"]["env_vars"]
     assert environment["HF_HOME"] == "/models"
 

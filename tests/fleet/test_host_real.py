@@ -194,8 +194,8 @@ async def test_the_engine_has_what_makes_it_quick(fleet: Fleet) -> None:
     assert theirs <= there and len(theirs) == len(there) - free
     # Norms are computed in one pass, and it began while the replica was importing.
     (name,) = applications()
-    (chosen,) = await handle(name).collective_rpc.remote("chosen")
-    assert chosen == {"norms": ["raybench_cpu", "native"], "head_start": openmp.is_file()}
+    (chosen,) = await handle(name).collective_rpc.remote("describe_tuning")
+    assert chosen == {"norms": ["raybench_cpu", "native"], "began_early": openmp.is_file()}
 
 
 async def test_ray_runs_nothing_beside_the_engine_that_nobody_asked_for(fleet: Fleet) -> None:

@@ -31,6 +31,7 @@ class Front:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         from ray import serve
 
+        from raybench import ray_patches
         from raybench.fleet import ingress
 
         self.asked: list[str] = []
@@ -47,7 +48,7 @@ class Front:
         )
         context = SimpleNamespace(app_name="app")
         monkeypatch.setattr(serve, "get_replica_context", lambda: context)
-        monkeypatch.setattr(ingress, "replica_inside", lambda: None)
+        monkeypatch.setattr(ray_patches, "listen_on_loopback", lambda: None)
         monkeypatch.setattr(ingress, "quieten", lambda: None)
         monkeypatch.setattr(ingress, "handle", self._handle)
         self.ingress = ingress.Ingress([PLAIN], FleetConf(), remote, None)
@@ -72,16 +73,17 @@ class Front:
         await asyncio.sleep(1)
 
     async def replies(self, model: str = "plain") -> list[Any]:
-        from ray.llm._internal.serve.core.configs.openai_api_models import ChatCompletionRequest
+        from ray.serve.llm.openai_api_models import ChatCompletionRequest
 
         body = ChatCompletionRequest(model=model, messages=[{"role": "user", "content": "Hello"}])
-        return [it async for it in self.ingress._get_response(body=body, call_method="chat")]
+        return [it async for it in self.ingress.reply(body, "chat")]
 
     async def refusal(self, model: str = "plain") -> tuple[int, str, str]:
         """Return status, type and message of what a client is told instead of a reply."""
-        from ray.llm._internal.serve.core.configs.openai_api_models import OpenAIHTTPException
+        from raybench.vllm_patches import openai_error
 
-        with pytest.raises(OpenAIHTTPException) as raised:
+        kind: Any = type(openai_error(500, "", ""))
+        with pytest.raises(kind) as raised:
             await self.replies(model)
         return raised.value.status_code, raised.value.type, raised.value.message
 

@@ -4,14 +4,22 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from ray.data._internal.execution.operators.map_operator import MapOperator
 
+from raybench import ray_patches
 from raybench.pipeline import executions
-from raybench.pipeline.executions import Noted, end, thread
+from raybench.pipeline.executions import (
+    QUIET_POLL_S,
+    USUAL_POLL_S,
+    Noted,
+    TaskPolling,
+    end,
+    thread,
+)
 
 
 class Execution:
@@ -31,13 +39,6 @@ class Execution:
     def shutdown(self, *, force: bool) -> None:
         if self._started.is_set():
             self.ended.set()
-
-
-class Operator:
-    """Keeps something of each block, as some of Ray Data's do."""
-
-    def __init__(self) -> None:
-        self._output_blocks_stats = [1, 2]
 
 
 @pytest.fixture
@@ -82,15 +83,36 @@ def test_one_that_breaks_on_its_end_hides_nothing(pool: ThreadPoolExecutor) -> N
     assert sound.ended.is_set()
 
 
-def test_what_each_block_took_is_kept_of_none() -> None:
-    """A driver would grow by it with every block."""
-    operator = Operator()
-    executor = SimpleNamespace(_topology={operator: 0, object(): 1})
-    Noted().on_execution_step(executor)
+def test_statistics_of_blocks_are_dropped_at_each_step() -> None:
+    """A driver would grow by them with every block."""
+    operator = SimpleNamespace(_output_blocks_stats=[1, 2])
+    Noted().on_execution_step(SimpleNamespace(_topology=[operator, object()]))
     assert operator._output_blocks_stats == []
     Noted().on_execution_step(SimpleNamespace(_topology=None))
-    # It is there that Ray Data keeps it.
-    assert "_output_blocks_stats" in MapOperator.__init__.__code__.co_names
+
+
+def polling(monkeypatch: pytest.MonkeyPatch, *steps: tuple[int, int]) -> list[float]:
+    """Return how long Ray Data waits after steps with these tasks finished and under way."""
+    callback, waits = TaskPolling(), list[float]()
+    monkeypatch.setattr(ray_patches, "set_task_polling", waits.append)
+    for finished, under_way in steps:
+        operator = SimpleNamespace(
+            metrics=SimpleNamespace(num_tasks_finished=finished),
+            num_active_tasks=partial(int, under_way),
+        )
+        callback.on_execution_step(SimpleNamespace(_topology=[operator]))
+    return waits
+
+
+def test_polling_is_slow_while_stages_have_enough_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = (0, 64), (2, 62), (4, 60), (34, 30), (34, 30), (60, 4), (64, 0)
+    quiet, usual = QUIET_POLL_S, USUAL_POLL_S
+    assert polling(monkeypatch, *steps) == [quiet, quiet, quiet, usual, quiet, usual, usual]
+
+
+def test_the_last_tasks_are_seen_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert polling(monkeypatch, (0, 1), (1, 0)) == [QUIET_POLL_S, USUAL_POLL_S]
+    TaskPolling().on_execution_step(SimpleNamespace(_topology=None))  # it has not started
 
 
 async def test_what_runs_in_a_thread_comes_back_and_ends_with_it() -> None:

@@ -29,7 +29,7 @@ def _imported() -> None:
 
 @pytest.fixture(autouse=True)
 def _preferred() -> Iterator[None]:
-    from raybench.fleet.cpu_norms import prefer_kernel
+    from raybench.fleet.on_cpu.worker import prefer_kernel
 
     before = NORM.get_priority(), ADD.get_priority()
     prefer_kernel()
@@ -85,7 +85,7 @@ def test_what_it_cannot_compute_is_left_to_pytorch() -> None:
 
 
 def test_what_somebody_chose_stays() -> None:
-    from raybench.fleet.cpu_norms import KERNEL, prefer_kernel
+    from raybench.fleet.on_cpu.worker import KERNEL, prefer_kernel
 
     NORM._priority_impls = [NORM.impls["native"], NORM.impls[KERNEL]]
     prefer_kernel()

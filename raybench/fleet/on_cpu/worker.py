@@ -1,19 +1,41 @@
-"""Norms on CPUs by vLLM's own kernel, where vLLM would take PyTorch's operations.
+"""vLLM's worker on CPUs, with norms by vLLM's own kernel.
 
-vLLM has that kernel for CPUs, too, but counts on the compiler there. Without, a norm is nine
+vLLM has that kernel for CPUs too, but counts on the compiler there. Without, a norm is nine
 operations one after the other, a fifth of a step of a small model (perf/NOTES.md).
+
+Imported only in an engine's own process (core.py names the worker).
 """
+
+from typing import Any
 
 import torch
 from torch import Tensor
 from vllm import ir
-from vllm.platforms import current_platform
+from vllm.v1.worker.cpu_worker import CPUWorker
 
-current_platform.import_kernels()
+from raybench import vllm_patches
+from raybench.fleet.on_cpu import early_process
 
 KERNEL = "raybench_cpu"
 _VECTOR = 32
 """Numbers that the kernel takes at a time, of any type: rows of other lengths it refuses."""
+_norm_kernel, _add_and_norm_kernel = vllm_patches.norm_kernels()
+
+
+class QuickWorker(CPUWorker):
+    """A CPUWorker that takes the kernel where the model is not compiled, which would do better."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.vllm_config.model_config.enforce_eager:
+            prefer_kernel()
+
+    def describe_tuning(self) -> dict[str, Any]:
+        """Return what computes norms (the first that can), and whether the process began early."""
+        return {
+            "norms": list(ir.ops.fused_add_rms_norm.get_priority()),
+            "began_early": early_process.began_early,
+        }
 
 
 def prefer_kernel() -> None:
@@ -57,7 +79,7 @@ def _norm(
     x: Tensor, weight: Tensor | None, epsilon: float, variance_size: int | None = None
 ) -> Tensor:
     out = torch.empty_like(x)
-    torch.ops._C.rms_norm(out, x, weight, epsilon)
+    _norm_kernel(out, x, weight, epsilon)
     return out
 
 
@@ -69,5 +91,5 @@ def _add_and_norm(
     epsilon: float,
     variance_size: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    torch.ops._C.fused_add_rms_norm(x, x_residual, weight, epsilon)
+    _add_and_norm_kernel(x, x_residual, weight, epsilon)
     return x, x_residual
