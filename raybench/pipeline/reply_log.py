@@ -168,7 +168,7 @@ class ReplyLog:
     @classmethod
     def of(cls, run: Path) -> Self:
         """Return the log of the run in a folder."""
-        return cls(run / FOLDER)
+        return cls(run.absolute() / FOLDER)  # processes of a cluster were started elsewhere
 
     def on_cluster(self, *, has_other_nodes: bool) -> "ReplyLog":
         """Return the log as processes of the running cluster use it."""
