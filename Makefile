@@ -6,7 +6,7 @@ bin := .venv/bin
 MINUTES ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-long coverage goldens lint format perf lock audit clean
+.PHONY: help setup demo check test test-long coverage goldens lint format perf gpu-check lock audit clean
 
 help:    ## what there is (this)
 	@awk -F ' *## *' '/^[a-z-]+:.*##/ { sub(":.*", "", $$1); printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -60,6 +60,9 @@ format: setup   ## rewrite the code in its style
 
 perf: setup   ## hold raybench against peers and limits; writes perf/RESULTS.md (ARGS="static": only that)
 	$(bin)/python -m perf $(ARGS)
+
+gpu-check: setup   ## what is claimed of GPUs, measured on this machine's in ten minutes; without one it exits with 3
+	$(bin)/python -m perf.gpu_check $(ARGS)
 
 lock:    ## resolve the pinned lists anew from pyproject.toml (ARGS=--upgrade: the newest versions)
 	@scripts/lock.sh $(ARGS)

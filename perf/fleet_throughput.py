@@ -1,6 +1,7 @@
 """What does the fleet cost over vLLM itself?
 
     python -m perf.fleet_throughput [--prompts 512] [--tokens 64] [--rounds 2] [--temperature 0]
+        [--weights FOLDER] [--options '{"dtype": "float16"}'] [--fleet '{"max_num_seqs": 256}']
 
 The same prompts, sampling and engine arguments go through
 
@@ -30,6 +31,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,7 @@ from raybench.config import FleetConf, ServeConf
 from raybench.fleet import embedded, open_fleet
 from raybench.fleet.devices import on_gpu
 from raybench.fleet.engines import group_engines
+from raybench.fleet.gpus import engine_defaults
 from raybench.types import Message, ModelSpec, Request
 
 _DATASETS = Path(__file__).parents[2] / "shared" / "datasets"
@@ -59,6 +62,9 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--temperature", type=float, default=0.0)
+    parser.add_argument("--weights", default=embedded.NAME, help="a folder, or a name on the hub")
+    parser.add_argument("--options", type=json.loads, default={}, help="of the engine, as JSON")
+    parser.add_argument("--fleet", type=json.loads, default={}, help="its settings, as JSON")
     parser.add_argument("--arm", choices=_ARMS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.arm:
@@ -72,7 +78,7 @@ def compare(arguments: argparse.Namespace) -> None:
     print(f"{len(questions(arguments.prompts))} prompts, {arguments.tokens} tokens each at most")
     command = [sys.executable, "-m", "perf.fleet_throughput", *sys.argv[1:], "--arm"]
     arms = {}
-    gpu = on_gpu(FleetConf())
+    gpu = on_gpu(_conf(arguments))
     for arm in (it for it in _ARMS if not (gpu and it == "tuned")):
         arms[arm] = subprocess.Popen(
             [*command, arm], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -105,6 +111,7 @@ def compare(arguments: argparse.Namespace) -> None:
 def questions(count: int) -> list[str]:
     """Return that many prompts, real ones where they are at hand."""
     files = [_DATASETS / f"{name}.jsonl" for name in ("gsm8k_test", "math500", "mmlu_test")]
+    repeats = count // (len(settings.TOPICS) * len(settings.DIFFICULTIES)) + 1
     found = [
         json.loads(line)["question"]
         for file in files
@@ -113,7 +120,7 @@ def questions(count: int) -> list[str]:
     ] or [
         f"{prompts.task(label, phrase, topic)}\n(Question {number})"
         for number, topic, (label, phrase, _) in itertools.product(
-            range(100), settings.TOPICS, settings.DIFFICULTIES
+            range(repeats), settings.TOPICS, settings.DIFFICULTIES
         )
     ]
     random.Random(0).shuffle(found)
@@ -150,8 +157,10 @@ async def take_turns(arm: Arm, arguments: argparse.Namespace) -> None:
 @asynccontextmanager
 async def offline(arguments: argparse.Namespace, *, tuned: bool = False) -> AsyncIterator[Turns]:
     """Be vllm.LLM.chat."""
-    config = _llm_config()
+    config = _llm_config(arguments)
     os.environ.update(config["runtime_env"]["env_vars"], VLLM_LOGGING_LEVEL="WARNING")
+    for name, value in engine_defaults().items():  # as the fleet's engines have them
+        os.environ.setdefault(name, value)
     from vllm import LLM
     from vllm.platforms import current_platform
 
@@ -177,10 +186,11 @@ async def offline(arguments: argparse.Namespace, *, tuned: bool = False) -> Asyn
 @asynccontextmanager
 async def fleet(arguments: argparse.Namespace) -> AsyncIterator[Turns]:
     """Be fleet.complete."""
-    async with open_fleet([_MODEL], FleetConf(), lambda _: None) as fleet:
+    model = _model(arguments)
+    async with open_fleet([model], _conf(arguments), lambda _: None) as fleet:
 
         async def turn() -> int:
-            completions = await fleet.complete(_MODEL.name, requests(arguments))
+            completions = await fleet.complete(model.name, requests(arguments))
             return sum(completion.output_tokens for completion in completions)
 
         yield turn
@@ -192,11 +202,12 @@ async def endpoint(arguments: argparse.Namespace) -> AsyncIterator[Turns]:
     from raybench.fleet.endpoint import open_endpoint
     from raybench.fleet.remote import RemoteEngine
 
-    conf, watched = ServeConf(port=_PORT), FleetConf(engine_metrics=True)
+    conf, watched = ServeConf(port=_PORT), replace(_conf(arguments), engine_metrics=True)
+    hosted = _model(arguments)
     logging.getLogger("httpx").setLevel(logging.WARNING)  # Ray would have it tell every request
-    async with open_endpoint([_MODEL], watched, conf, lambda _: None) as there:
+    async with open_endpoint([hosted], watched, conf, lambda _: None) as there:
         options = {"base_url": there.base_url, "concurrency": arguments.prompts}
-        model = ModelSpec(_MODEL.name, "openai", _MODEL.name, options=options)
+        model = ModelSpec(hosted.name, "openai", hosted.name, options=options)
         engine = RemoteEngine(options, FleetConf(), print)
 
         async def turn() -> int:
@@ -218,18 +229,26 @@ def _read(arm: str, process: subprocess.Popen[str]) -> Turn:
     raise SystemExit(f"{arm} ended with code {process.wait()}; its reason stands above")
 
 
-def _llm_config() -> dict[str, Any]:
+def _model(arguments: argparse.Namespace) -> ModelSpec:
+    return ModelSpec("model", "vllm", arguments.weights, options=arguments.options)
+
+
+def _conf(arguments: argparse.Namespace) -> FleetConf:
+    return FleetConf(**arguments.fleet)
+
+
+def _llm_config(arguments: argparse.Namespace) -> dict[str, Any]:
     from raybench.fleet.llm_config import llm_config
 
-    (spec,) = group_engines([_MODEL])
-    return llm_config(spec, FleetConf(), gpu=on_gpu(FleetConf()))
+    (spec,) = group_engines([_model(arguments)])
+    conf = _conf(arguments)
+    return llm_config(spec, conf, gpu=on_gpu(conf))
 
 
 def _messages(request: Request) -> Sequence[dict[str, str]]:
     return [{"role": message.role, "content": message.content} for message in request.messages]
 
 
-_MODEL = ModelSpec("embedded", "vllm", embedded.NAME)
 _ARM: Mapping[str, Arm] = {
     "offline": offline,
     "tuned": partial(offline, tuned=True),

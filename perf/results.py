@@ -175,13 +175,19 @@ def _made_on() -> dict[str, Any]:
     found = {name: it for name in _PACKAGES if (it := _version(name))}
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return {
-        "command": shlex.join(["python", "-m", f"perf.{Path(sys.argv[0]).stem}", *sys.argv[1:]]),
+        "command": shlex.join(["python", "-m", f"perf.{script_name()}", *sys.argv[1:]]),
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "commit": commit(HERE.parent),
         "machine": f"{len(os.sched_getaffinity(0))} cores of {_processor()}, {memory:.0f} GiB, "
         f"{platform.system()} {platform.release()}",
         "versions": {"python": platform.python_version(), **found},
     }
+
+
+def script_name() -> str:
+    """Return the name of the script that runs; a package's is its folder's."""
+    path = Path(sys.argv[0])
+    return path.parent.name if path.stem == "__main__" else path.stem
 
 
 def _version(name: str) -> str:

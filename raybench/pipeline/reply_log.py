@@ -165,7 +165,7 @@ class ReplyLog:
     @classmethod
     def of(cls, run: Path) -> Self:
         """Return the log of the run in a folder."""
-        return cls(run / FOLDER)
+        return cls(run.absolute() / FOLDER)  # processes of a cluster were started elsewhere
 
     def delete(self) -> None:
         """Delete all of it: everything is in the journal."""

@@ -115,3 +115,9 @@ def test_a_page_stays_as_it_is_when_nothing_could_be_measured(
     monkeypatch.setattr("sys.argv", ["perf", "--page"])
     assert main.main() == 0
     assert shown.read_text() == page()
+
+
+@pytest.mark.parametrize("file", ["perf/gpu_check/__main__.py", "perf/gpu_check.py"])
+def test_a_package_is_called_by_its_folder(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", [file])
+    assert results.script_name() == "gpu_check"

@@ -60,6 +60,17 @@ async def test_what_one_process_writes_another_finds(tmp_path: Path) -> None:
     assert await other.find(KEYS) == {}
 
 
+def test_processes_that_were_started_elsewhere_write_to_the_same_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    log = ReplyLog.of(Path("runs/index/1"))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    ReplyFiles(log.folder).append(line(0, KEYS[0]))
+    assert len([*(tmp_path / "runs/index/1" / reply_log.FOLDER).iterdir()]) == 1
+
+
 def test_a_line_that_a_kill_cut_off_is_none(tmp_path: Path) -> None:
     (tmp_path / "1-a.txt").write_bytes(line(0, KEYS[0]) + line(1, KEYS[1])[:-1])
     (tmp_path / "2-b.txt").write_bytes(line(2, KEYS[2]))
