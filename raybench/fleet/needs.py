@@ -135,7 +135,9 @@ def needs_of(
     if devices and all(memory.weights > _room(device, share, memory) for device in devices):
         return _too_large(spec, devices, share, memory)
     levels: tuple[SleepLevel, ...] = (1, 2)
-    if spec.options.get("load_format", "auto") not in _RELOADED_FORMATS:
+    if count > 1 or spec.options.get("enable_sleep_mode") is False:  # see llm_config
+        levels = ()
+    elif spec.options.get("load_format", "auto") not in _RELOADED_FORMATS:
         levels = (1,)
     return EngineNeed(
         spec.name,
