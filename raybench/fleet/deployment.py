@@ -58,6 +58,12 @@ def name_of(config: Mapping[str, Any]) -> str:
     return str(config["model_loading_config"]["model_id"])
 
 
+def gpus_of(config: Mapping[str, Any]) -> list[str]:
+    """Return the GPUs that a replica was given; none where Ray chooses them, or on CPUs."""
+    visible = str(config["runtime_env"]["env_vars"].get("CUDA_VISIBLE_DEVICES", ""))
+    return [ident for ident in visible.split(",") if ident]
+
+
 def deployed_as(name: str) -> str:
     """Return the name of an engine's deployment."""
     return f"Engine:{name}"

@@ -64,6 +64,31 @@ def gpus_gib() -> dict[str, float]:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class DeviceUse:
+    """What is taken of the memory of a GPU."""
+
+    used_gib: float
+    by_process: Mapping[int, float]
+    """By process id, as far as NVML knows the ids."""
+
+
+def device_uses(idents: Sequence[str]) -> list[DeviceUse]:
+    """Return what is taken of the memory of these GPUs of this machine."""
+    with _nvml() as nvml:
+        return [_use_of(nvml, _handle(nvml, ident)) for ident in idents]
+
+
+def _use_of(nvml: Any, handle: Any) -> DeviceUse:
+    by_process: dict[int, float] = {}
+    with suppress(nvml.NVMLError):  # the driver does not name processes
+        for process in nvml.nvmlDeviceGetComputeRunningProcesses(handle):
+            if process.usedGpuMemory is not None:
+                before = by_process.get(process.pid, 0.0)
+                by_process[process.pid] = before + process.usedGpuMemory / GIB
+    return DeviceUse(nvml.nvmlDeviceGetMemoryInfo(handle).used / GIB, by_process)
+
+
 def start_problems(options: Iterable[Mapping[str, Any]] = ()) -> Iterator[Problem]:
     """Yield what keeps engines from starting on this machine's GPUs.
 

@@ -20,7 +20,9 @@ from raybench.errors import RunFailed
 from raybench.fleet import cluster, devices
 from raybench.fleet.devices import Machine
 from raybench.fleet.gpus import (
+    DeviceUse,
     cuda_of_torch,
+    device_uses,
     engine_defaults,
     gpus_gib,
     inspect_machine,
@@ -118,6 +120,12 @@ def test_gpus_that_cannot_be_divided_are_no_problem(machine: GpuMachine) -> None
 def test_visible_gpus_are_known_to_nvml_by_number_or_whole_uuid(machine: GpuMachine) -> None:
     machine.set(CUDA_VISIBLE_DEVICES="1, GPU-a")
     assert (found(), gpus_gib()) == ([], {"1": 80.0, "GPU-a": 80.0})
+
+
+def test_what_processes_take_of_a_gpu_is_read_by_number_and_by_uuid(machine: GpuMachine) -> None:
+    machine.gpus[0].used_gib, machine.gpus[0].processes = 30.0, [(11, 20.0), (11, 1.0), (12, None)]
+    machine.gpus[1].used_gib, machine.gpus[1].processes = 5.0, None
+    assert device_uses(["GPU-a", "1"]) == [DeviceUse(30.0, {11: 21.0}), DeviceUse(5.0, {})]
     machine.set(CUDA_VISIBLE_DEVICES="GPU-,0")
     (problem,) = start_problems()
     assert (problem.code, problem.given) == ("environment.variable", "GPU-")

@@ -33,6 +33,14 @@ class Memory:
     used: int
 
 
+@dataclass(frozen=True)
+class Process:
+    """A process that has memory of a device."""
+
+    pid: int
+    usedGpuMemory: int
+
+
 def nvmlInit() -> None:
     """Begin."""
 
@@ -81,6 +89,11 @@ def nvmlDeviceGetMemoryInfo(handle: Device) -> Memory:
     books: SharedDeviceMemory = memory()
     total, free = books.total(str(handle.index)), books.free(str(handle.index))
     return Memory(total, free, total - free)
+
+
+def nvmlDeviceGetComputeRunningProcesses(handle: Device) -> list[Process]:
+    """Return the processes that have memory of a device."""
+    return [Process(*it) for it in memory().processes(str(handle.index)).items()]
 
 
 def nvmlDeviceGetMigMode(handle: Device) -> tuple[int, int]:

@@ -28,17 +28,29 @@ class EngineMemory:
     left_gib: float
     host_gib: float
     measured_gib: float | None = None
+    """Where it takes a share of each device, as much of it as is beyond that share."""
     alone: bool = False
     """It takes whole devices: it did not fit beside others."""
 
+    def note_load(self, gib: float, devices: "Sequence[DeviceMemory]") -> None:
+        """Note what a replica takes of that of its devices of which it takes most."""
+        share_gib = self.need.share * max(device.gib for device in devices)
+        self.measured_gib, self.alone = max(0.0, gib - share_gib), False
+
     def awake_gib(self, device: "DeviceMemory") -> float:
         """Return what it takes of a device."""
-        gib = self.need.memory.total if self.measured_gib is None else self.measured_gib
+        beyond_gib = self.measured_gib or 0.0
         return max(
-            gib,
-            self.need.share * device.gib,
+            self.least_gib,
+            min(self.need.share * device.gib + beyond_gib, device.gib) if self.need.share else 0.0,
             device.gib - device.other_gib if self.alone else 0.0,
         )
+
+    @property
+    def least_gib(self) -> float:
+        """Return what it takes of any device, however small."""
+        measured = None if self.need.share else self.measured_gib
+        return self.need.memory.total if measured is None else measured
 
 
 @dataclass(eq=False, slots=True)
@@ -366,7 +378,7 @@ def _explain(memory: EngineMemory, devices: Devices) -> Statement:
         "devices (tensor_parallel_size), lower its KV cache (fleet.kv_cache_gib), or choose a "
         "smaller model",
         engine=need.engine,
-        gib=need.memory.total if memory.measured_gib is None else memory.measured_gib,
+        gib=memory.least_gib,
         devices=need.devices,
         labels=f" with {told(need.on)}" if need.on else "",
         count=len(here),

@@ -83,7 +83,7 @@ class ReplicaMoves:
                 self._end_move(replica)
                 engine.load_s, engine.tries, engine.repeats_swap = seconds, _TRIES, False
                 if gib is not None:
-                    replica.memory.measured_gib, replica.memory.alone = gib, False
+                    replica.memory.note_load(gib, replica.devices)
                     self.devices.recompute(replica.memory)
                 self._open(engine, replica)
             case Woken() if state is ReplicaState.WAKING:

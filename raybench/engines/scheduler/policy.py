@@ -554,5 +554,6 @@ class _TooLarge:
 
     def _kind(self, engine: EngineState) -> tuple[tuple[object, ...], float]:
         need, memory = engine.need, engine.memory
-        gib = need.memory.total if memory.measured_gib is None else memory.measured_gib
-        return (need.devices, need.nodes, need.share, memory.alone, *need.on.items()), gib
+        beyond_gib = memory.measured_gib if need.share else None
+        key = (need.devices, need.nodes, need.share, beyond_gib, memory.alone, *need.on.items())
+        return key, memory.least_gib

@@ -68,11 +68,15 @@ class Copy:
     has_restarted: bool = False
     """Its process waits, with no memory yet."""
 
+    awake_gib: float | None = None
+    left_gib: float = LEFT_GIB
+
     def gib(self) -> float:
         if self.has_restarted:
             return 0.0
-        asleep = self.state == "asleep" or self.was_asleep
-        return LEFT_GIB if asleep else self.engine.memory.total
+        if self.state == "asleep" or self.was_asleep:
+            return self.left_gib
+        return self.engine.memory.total if self.awake_gib is None else self.awake_gib
 
 
 class Controlled:
@@ -156,10 +160,14 @@ class Controlled:
         match event:
             case Loaded(replica) | Woken(replica):
                 self.copies[replica].state, self.copies[replica].level = "open", 0
+                if isinstance(event, Loaded):
+                    self.copies[replica].awake_gib = event.gib
             case Drained(replica):
                 self.copies[replica].state = "drained"
-            case Asleep(replica):
+            case Asleep(replica, left_gib):
                 self.copies[replica].state = "asleep"
+                if left_gib is not None:
+                    self.copies[replica].left_gib = left_gib
             case Unloaded(replica):
                 del self.copies[replica]
             case MoveFailed(replica):

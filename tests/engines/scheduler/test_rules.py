@@ -6,6 +6,7 @@ from statements import code
 
 from raybench.engines.scheduler.messages import (
     Action,
+    Asleep,
     ClientGone,
     Close,
     Device,
@@ -671,6 +672,55 @@ def test_memory_that_others_take_is_left_to_them() -> None:
     assert world.report("b", ready=1) == []
     world.settle()
     assert world.tell(Measured("n0", 0.0)) == [Load("b-r0", "b", ("n0",))]
+
+
+def test_engines_are_placed_by_what_they_were_measured_to_take() -> None:
+    world = Controlled([node("n", 10.0)], [need("a", 6.0), need("b", 5.0)])
+    world.report("a", ready=1)
+    assert world.report("b", ready=1) == []
+    assert world.tell(Loaded("a-r0", 4.5)) == [Load("b-r0", "b", ("n0",))]
+    assert world.scheduler.usage()["n0"] == 9.5
+
+
+def test_of_an_engine_that_takes_a_share_only_what_is_beyond_it_is_the_same_everywhere() -> None:
+    world = Controlled([node("n", 20.0, 10.0)], [need("a", 4.0, share=0.8, replicas=2)])
+    world.report("a", ready=1, remaining=1000)
+    world.tell(Loaded("a-r0", 10.0))
+    world.settle(10)
+    assert world.scheduler.usage() == {"n0": 18.0, "n1": 10.0}
+
+
+def test_a_share_with_what_is_beyond_it_is_no_more_than_the_device() -> None:
+    world = Controlled(
+        [node("n", 10.0)],
+        [need("a", 4.0, share=0.9, can_sleep=BOTH), need("b", 5.0)],
+        Rules(linger_s=0.0),
+    )
+    world.report("a", ready=1)
+    world.tell(Loaded("a-r0", 9.9))
+    assert world.scheduler.usage()["n0"] == 9.9
+    world.report("a")
+    world.report("b", ready=1, after=1)
+    world.settle()
+    world.report("b")
+    world.report("a", ready=1, after=1)
+    assert Wake("a-r0", 1) in world.settle()
+
+
+def test_what_sleepers_were_measured_to_leave_has_no_other_engine() -> None:
+    world = Controlled(
+        [node("n", 10.0)],
+        [need("a", 6.0, can_sleep=BOTH), need("b", 8.0)],
+        Rules(linger_s=0.0, left_gib=1.0),
+    )
+    world.report("a", ready=1)
+    world.settle()
+    world.report("a")
+    world.report("b", ready=1, after=1)
+    world.finish("a-r0")
+    orders = world.tell(Asleep("a-r0", left_gib=3.0))
+    assert orders == [Unload("a-r0")]
+    assert world.settle() == [Load("b-r0", "b", ("n0",))]
 
 
 def test_late_events_of_a_replica_that_is_to_unload_change_nothing() -> None:
