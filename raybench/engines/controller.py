@@ -16,6 +16,7 @@ from raybench.engines.base import DemandReport
 from raybench.engines.scheduler import EngineScheduler
 from raybench.engines.scheduler.messages import (
     Action,
+    Announce,
     Asleep,
     ClientGone,
     Close,
@@ -267,6 +268,8 @@ class EngineController:
             match action:
                 case Refuse():
                     pass
+                case Announce(text):
+                    self._say(text)
                 case Reopen(replica):
                     self._reopening.add(replica)
                     self._call(replica, self._reopen(replica))

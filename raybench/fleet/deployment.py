@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from raybench import imported
-from raybench.fleet.gpus import engine_defaults
+from raybench.fleet.gpus import engine_environment
 
 _HEALTH_CHECK_S = 10
 SERVER_CLASS = "RAYBENCH_SERVER_CLASS"
@@ -30,8 +30,7 @@ class Engine:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         if path := os.environ.get(SERVER_CLASS):
             return object.__new__(imported.named(path, "server"))
-        for name, value in engine_defaults().items():
-            os.environ.setdefault(name, value)
+        os.environ.update(engine_environment())
         core = cpu_core.begin()  # before the import, which takes as long as the core's own
         from raybench.fleet.replica import BatchServer
 

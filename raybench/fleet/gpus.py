@@ -4,7 +4,7 @@ What compiles with nvcc while an engine of vLLM 0.29 starts or answers (read in 
 
 - FlashInfer's sampler, which is off unless the user turns it on (vllm/envs.py:49);
 - FlashInfer's all-reduce and DeepGEMM (block-wise FP8), which are on by default and do not look for
-  nvcc: `engine_defaults` turns them off where there is none;
+  nvcc: `engine_environment` turns them off where there is none;
 - FlashInfer's attention: chosen by vLLM on compute capability 10 (vllm/platforms/cuda.py:139), or
   by the user;
 - other kernels of FlashInfer: vLLM leaves them alone without nvcc, unless the user names them.
@@ -29,6 +29,9 @@ from raybench.fleet.devices import GIB
 
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 _SAMPLER = "VLLM_USE_FLASHINFER_SAMPLER"
+_ALLOCATOR = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
+_PINNED, _PINNED_MB = "pinned_max_cached_size_mb", 16
+"""Above torch's small segments of 2 MiB, below its others of 20 MiB and more."""
 _TOOLKIT = Path("/usr/local/cuda")
 """Where FlashInfer and torch look for the CUDA toolkit in the end."""
 _DRIVERS = {12: 525, 13: 580}
@@ -100,8 +103,8 @@ def start_problems(options: Iterable[Mapping[str, Any]] = ()) -> Iterator[Proble
     yield from _toolkit_problems(compiled)
 
 
-def engine_defaults() -> dict[str, str]:
-    """Return environment variables of an engine, for those that its node and job do not set.
+def engine_environment() -> dict[str, str]:
+    """Return environment variables of an engine that its node and job leave to raybench.
 
     Requests with a seed or without a temperature, as all of raybench's are, are sampled without
     FlashInfer's sampler anyway.
@@ -109,7 +112,21 @@ def engine_defaults() -> dict[str, str]:
     off = [_SAMPLER]
     if not nvcc():
         off += ["VLLM_USE_DEEP_GEMM", "VLLM_ALLREDUCE_USE_FLASHINFER"]
-    return dict.fromkeys(off, "0")
+    return {name: "0" for name in off if name not in os.environ} | _allocator_settings()
+
+
+def _allocator_settings() -> dict[str, str]:
+    """Return the setting by which weights in host memory take what they are, until the wake.
+
+    vLLM keeps the weights of a sleeper in pinned blocks (vllm/device_allocator/cumem.py). Torch
+    rounds these up to powers of two and keeps them for good (ATen/core/CachingHostAllocator.h),
+    but none that is above this limit.
+    """
+    given = {name: os.environ[name] for name in _ALLOCATOR if name in os.environ}
+    name, settings = next(iter(given.items()), (_ALLOCATOR[-1], ""))  # torch reads the first
+    if _PINNED in settings:
+        return {}
+    return {name: ",".join(filter(None, (settings, f"{_PINNED}:{_PINNED_MB}")))}
 
 
 def nvcc() -> Path | None:

@@ -23,7 +23,7 @@ from raybench.fleet.gpus import (
     DeviceUse,
     cuda_of_torch,
     device_uses,
-    engine_defaults,
+    engine_environment,
     gpus_gib,
     inspect_machine,
     nvcc,
@@ -32,6 +32,7 @@ from raybench.fleet.gpus import (
 
 SAMPLER = "VLLM_USE_FLASHINFER_SAMPLER"
 ATTENTION = "roster.models[].options.attention_backend"
+PINNED = "pinned_max_cached_size_mb"
 ABSENT = ("package.missing", None)
 
 
@@ -259,9 +260,47 @@ def test_attention_that_vllm_chooses_may_need_nvcc(
 
 def test_engines_leave_alone_what_nvcc_would_compile(machine: GpuMachine) -> None:
     off = {SAMPLER, "VLLM_USE_DEEP_GEMM", "VLLM_ALLREDUCE_USE_FLASHINFER"}
-    assert engine_defaults() == dict.fromkeys(off, "0")
+    environment = engine_environment()
+    assert {name for name, value in environment.items() if value == "0"} == off
+    machine.set(VLLM_USE_DEEP_GEMM="1")
+    assert "VLLM_USE_DEEP_GEMM" not in engine_environment()
     machine.add("bin/nvcc")
-    assert engine_defaults() == {SAMPLER: "0"}
+    assert {name for name, value in engine_environment().items() if value == "0"} == {SAMPLER}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, {"PYTORCH_ALLOC_CONF": f"{PINNED}:16"}),
+        ({"PYTORCH_ALLOC_CONF": ""}, {"PYTORCH_ALLOC_CONF": f"{PINNED}:16"}),
+        ({"PYTORCH_ALLOC_CONF": "a:1"}, {"PYTORCH_ALLOC_CONF": f"a:1,{PINNED}:16"}),
+        (
+            {"PYTORCH_ALLOC_CONF": "a:1", "PYTORCH_CUDA_ALLOC_CONF": "b:1"},
+            {"PYTORCH_CUDA_ALLOC_CONF": f"b:1,{PINNED}:16"},
+        ),
+        ({"PYTORCH_ALLOC_CONF": f"{PINNED}:64"}, {}),
+    ],
+)
+def test_weights_of_sleepers_are_neither_rounded_up_nor_kept_in_host_memory(
+    machine: GpuMachine, given: dict[str, str], expected: dict[str, str]
+) -> None:
+    machine.set(**given)
+    environment = engine_environment()
+    assert {name: environment[name] for name in environment if "ALLOC" in name} == expected
+
+
+def test_torch_rounds_no_pinned_block_that_it_does_not_keep() -> None:
+    """A newer torch may: then gpus.py and the budget of host memory have to follow."""
+    if not (spec := importlib.util.find_spec("torch")) or not spec.origin:
+        pytest.skip("no torch")
+    sources = Path(spec.origin).parent / "include"
+    allocator = (sources / "ATen/core/CachingHostAllocator.h").read_text()
+    assert (
+        "size <= pinned_max_cached_size()) {\n        return c10::llvm::PowerOf2Ceil" in allocator
+    )
+    assert "if (size > pinned_max_cached_size()) {" in allocator
+    library = Path(spec.origin).parent / "lib" / "libc10.so"
+    assert PINNED.encode() in library.read_bytes()
 
 
 def test_vllm_has_what_this_relies_on() -> None:

@@ -60,6 +60,8 @@ class EngineState:
     failed_on: frozenset[str] = frozenset()
     """The devices of its last failure for want of memory."""
     may_grow: bool = True
+    has_told_of_host: bool = False
+    """It was said that its weights have no room in host memory."""
     _answered: float = 0.0
     _replica_s: float = 0.0
     _counted_at: float = 0.0

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Literal
 
 from raybench.engines.base import DemandReport
+from raybench.statements import Statement
 
 SleepLevel = Literal[1, 2]
 """1 keeps the weights in host memory, 2 drops them."""
@@ -284,4 +285,11 @@ class Refuse:
     reason: str
 
 
-Action = Load | Wake | Close | Reopen | Sleep | Unload | Refuse
+@dataclass(frozen=True, slots=True)
+class Announce:
+    """Tell people what they may want to change; answered by nothing."""
+
+    text: Statement
+
+
+Action = Load | Wake | Close | Reopen | Sleep | Unload | Refuse | Announce

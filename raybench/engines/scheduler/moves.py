@@ -21,6 +21,7 @@ from raybench.engines.scheduler.devices import (
 from raybench.engines.scheduler.engine_state import EngineState, new_engine
 from raybench.engines.scheduler.messages import (
     Action,
+    Announce,
     Asleep,
     Close,
     Drained,
@@ -315,8 +316,10 @@ class ReplicaMoves:
                 continue
             if any(device.moving or device in kept for device in replica.devices):
                 kept.update(replica.devices)
+            elif arrives:
+                yield self._arrive(replica)
             else:
-                yield self._arrive(replica) if arrives else self._leave(replica)
+                yield from self._leave(replica)
 
     def _arrive(self, replica: Replica) -> Action:
         names = tuple(device.name for device in replica.devices)
@@ -328,13 +331,19 @@ class ReplicaMoves:
             return Wake(replica.name, level)
         return Load(replica.name, replica.memory.need.engine, names)
 
-    def _leave(self, replica: Replica) -> Action:
+    def _leave(self, replica: Replica) -> Iterator[Action]:
         level = 0 if replica.must_unload else self.devices.sleep_level(replica)
+        engine = self.engine_of(replica)
+        if level != 1 and 1 in engine.need.can_sleep and not replica.must_unload:
+            if not engine.has_told_of_host:
+                yield Announce(_explain_level(replica, level))
+            engine.has_told_of_host = True
         if not level:
-            return self._begin_unload(replica)
+            yield self._begin_unload(replica)
+            return
         replica.level = level
         self._begin_move(replica, ReplicaState.GOING_TO_SLEEP)
-        return Sleep(replica.name, level)
+        yield Sleep(replica.name, level)
 
     def _leave_for_good(self, replica: Replica) -> None:
         """Let a replica unload as soon as its devices have no move."""
@@ -389,3 +398,19 @@ class ReplicaMoves:
     def engine_of(self, replica: Replica) -> EngineState:
         """Return the engine of a replica."""
         return self.engines[replica.memory.need.engine]
+
+
+def _explain_level(replica: Replica, level: int) -> Statement:
+    nodes = {device.node.node.name: device.node.node for device in replica.devices}
+    return Statement(
+        "engine.no_host_memory",
+        "host memory has no room for the {gib:.1f} GiB of weights of engine {engine} while it "
+        "sleeps: sleepers of a node may take {host_gib:.1f} GiB (fleet.sleep_gib). "
+        "It {what_follows}",
+        engine=replica.memory.need.engine,
+        gib=replica.memory.host_gib,
+        host_gib=min(node.host_gib for node in nodes.values()),
+        what_follows="sleeps without them, and reads them again when it wakes"
+        if level
+        else "is unloaded, and loaded again for its next turn",
+    )

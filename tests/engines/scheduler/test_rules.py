@@ -2,10 +2,11 @@
 
 import pytest
 from engines.scheduler.controlled import RULES, Controlled, need, node
-from statements import code
+from statements import code, values
 
 from raybench.engines.scheduler.messages import (
     Action,
+    Announce,
     Asleep,
     ClientGone,
     Close,
@@ -25,6 +26,7 @@ from raybench.engines.scheduler.messages import (
     Restarting,
     Rules,
     Sleep,
+    SleepLevel,
     Unload,
     Unloaded,
     Wake,
@@ -503,6 +505,46 @@ def test_sleep_at_level_1_while_host_memory_lasts_then_at_2() -> None:
     assert [each for each in orders if isinstance(each, Sleep | Wake)] == [
         Sleep("a-r0", 1), Sleep("b-r0", 2), Sleep("c-r0", 2), Wake("a-r0", 1)
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("levels", [BOTH, frozenset({1})])
+def test_it_is_said_once_of_each_engine_that_host_memory_lacks_for_its_sleep(
+    levels: frozenset[SleepLevel],
+) -> None:
+    world = Controlled(
+        [node("n", 10.0, host_gib=10.0)],
+        [need(name, 6.0, can_sleep=levels) for name in "ab"] + [need("c", 6.0)],
+        Rules(linger_s=0.0, left_gib=1.0),
+    )
+    for name in "abcbc":
+        world.report(name, ready=1, after=1)
+        world.settle()
+        world.report(name)
+    said = [each.text for each in world.actions if isinstance(each, Announce)]
+    assert [code(text) for text in said] == ["engine.no_host_memory"]
+    assert values(said[0])["engine"] == "b"
+    assert (values(said[0])["gib"], values(said[0])["host_gib"]) == (6.0, 10.0)
+
+
+@pytest.mark.parametrize(("measured", "level"), [(None, 1), (7.0, 2)])
+def test_host_memory_is_counted_as_it_was_measured(
+    measured: float | None, level: SleepLevel
+) -> None:
+    world = Controlled(
+        [node("n", 9.0, host_gib=10.0)],
+        [need("a", 6.0, can_sleep=BOTH), need("b", 4.0, can_sleep=BOTH), need("c", 6.0)],
+        Rules(linger_s=0.0, left_gib=1.0),
+    )
+    world.report("a", ready=1)
+    world.settle()
+    world.report("a")
+    world.report("b", ready=1, after=1)
+    assert world.finish("a-r0") == [Sleep("a-r0", 1)]
+    world.tell(Asleep("a-r0", host_gib=measured))
+    world.settle()
+    world.report("b")
+    world.report("c", ready=1, after=1)
+    assert Sleep("b-r0", level) in world.finish("b-r0")
 
 
 def test_sleepers_are_unloaded_where_what_they_leave_is_too_much() -> None:
