@@ -1,17 +1,14 @@
 """What engines need of the Hugging Face hub: which files, how large, whether here, and their fetch.
 
-The files are those that vLLM's default loader picks (vllm/model_executor/model_loader/
-default_loader.py and weight_utils.py): one format of the weights, and all small files. Small files
-are fetched before weights, so that weights that are whole never lack a chat template.
+The files are one format of the weights (weight_files.py), and all small files. Small files are
+fetched before weights, so that weights that are whole never lack a chat template.
 """
 
-import fnmatch
 import glob
-import json
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from pathlib import Path
@@ -22,6 +19,7 @@ from raybench.fleet import engines
 from raybench.fleet.devices import GIB
 from raybench.fleet.engines import EngineSpec
 from raybench.fleet.reasons import last_line, of_hub
+from raybench.fleet.weight_files import weight_files
 
 State = Literal["here", "fetched", "missing"]
 _TIMEOUT_S = 20.0
@@ -40,22 +38,6 @@ _SMALL = (".json", ".txt", ".model", ".jinja", ".tiktoken", ".vocab", ".bpe", ".
 """Endings of configurations, tokenizers, chat templates and code, in the top folder."""
 _SMALL_BELOW = (".jinja", ".py")
 """Endings of those that may lie in subfolders."""
-_CONSOLIDATED = "consolidated*.safetensors"
-_FORMATS: Mapping[str, tuple[str, ...]] = {
-    "dummy": (),
-    "mistral": (_CONSOLIDATED,),
-    "npcache": ("*.bin",),
-    "pt": ("*.pt",),
-    **dict.fromkeys(
-        ("safetensors", "fastsafetensors", "instanttensor", "runai_streamer", "sharded_state"),
-        ("*.safetensors",),
-    ),
-}
-"""What files hold the weights, by `options.load_format`: the first pattern that fits any."""
-_ANY_FORMAT = ("*.safetensors", "*.bin", "*.pt")
-_TRAINING = ("training_args.bin", "optimizer.bin", "optimizer.pt", "scheduler.pt", "scaler.pt")
-_INDEX = "model.safetensors.index.json"
-_SHARD = re.compile(r"(.+-)\d+-of-(\d+)(\.\w+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +85,7 @@ def downloads_of(spec: EngineSpec) -> tuple[Download, ...]:
                 pinned = None if revision is None else str(revision)
                 found.append(Download(repository, pinned, **more))
 
-    add(spec.weights, spec.revision, "", load_format=str(options.get("load_format", "auto")))
+    add(spec.weights, spec.revision, "", load_format=spec.load_format)
     for name in ("tokenizer", "hf_config_path", "generation_config"):
         add(options.get(name), options.get(f"{name}_revision"), name, kind="text")
     # Where vLLM fetches these it asks for all files, or for one format after the other.
@@ -140,42 +122,6 @@ def needed_files(
     if download.kind == "model":
         small.update(weight_files(names, download.load_format, folder))
     return sorted(small)
-
-
-def weight_files(
-    names: Iterable[str], load_format: str = "auto", folder: Path | None = None
-) -> list[str]:
-    """Return the files of the weights that vLLM loads: those of its first choice of a format."""
-    names = [*names]
-    top = [it for it in names if "/" not in it and it not in _TRAINING]
-    patterns = _FORMATS.get(load_format, _ANY_FORMAT)
-    if load_format == "auto" and fnmatch.filter(
-        (it.rpartition("/")[2] for it in names), _CONSOLIDATED
-    ):
-        patterns = (_CONSOLIDATED,)
-    for pattern in patterns:
-        if files := fnmatch.filter(top, pattern):
-            if pattern == "*.safetensors" and _INDEX in top and folder is not None:
-                files = _indexed(folder / _INDEX) or files
-            return sorted({shard for file in files for shard in _shards(file)})
-    return []
-
-
-def _indexed(file: Path) -> list[str]:
-    """Return the files that an index names; none where it cannot be read."""
-    try:
-        return [*json.loads(file.read_text(encoding="utf-8"))["weight_map"].values()]
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return []
-
-
-def _shards(file: str) -> list[str]:
-    """Return a file with all that belong to it by their names: model-00001-of-00003."""
-    if (match := _SHARD.fullmatch(file)) is None:
-        return [file]
-    start, number, end = match.groups()
-    width = len(number)
-    return [f"{start}{it:0{width}}-of-{number}{end}" for it in range(1, int(number) + 1)]
 
 
 # ----------------------------------------------------------------------------------------- checks

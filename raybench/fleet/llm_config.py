@@ -36,7 +36,6 @@ _UNCOUNTED = {
     "accelerator_config": {"kind": "cpu"},
     "placement_group_config": {"bundles": [{"CPU": 0.01}]},
 }
-_NOTHING_TO_FETCH = {"callback_class": "raybench.fleet.replica.NothingToFetch"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +113,7 @@ def llm_config(
             "graceful_shutdown_wait_loop_s": _STOP_LOOK_S,
         },
         **_bundles(place),
-        # Weights in a bucket (s3://…) are Ray's to copy; all others are here or on the hub.
-        **({} if "://" in source else {"callback_config": _NOTHING_TO_FETCH}),
+        "callback_config": {"callback_class": "raybench.fleet.replica.NothingToFetch"},
     }
 
 

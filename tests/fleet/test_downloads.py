@@ -18,10 +18,10 @@ from raybench.fleet.downloads import (
     downloads_of,
     fetch,
     needed_files,
-    weight_files,
     weights_gib,
 )
 from raybench.fleet.hub import sizes
+from raybench.fleet.weight_files import weight_files
 from raybench.types import ModelSpec
 
 MiB = 2**20
