@@ -37,6 +37,9 @@ _TOOLKIT = Path("/usr/local/cuda")
 _DRIVERS = {12: 525, 13: 580}
 """The oldest driver for each major version of CUDA, whatever the minor version:
 docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html."""
+_OLDEST_GPUS = {12: (7, 0), 13: (7, 5)}
+"""The least compute capability that wheels for a major version of CUDA hold code for: torch's
+(pytorch/test-infra, tools/pkg-helpers/pytorch_pkg_helpers/cuda.py) and vLLM's (CMakeLists.txt)."""
 _COMPILED_KERNELS = ("flashinfer", "deep_gemm")
 _COMPILED_ATTENTION = 10
 """The major compute capability on which vLLM prefers FlashInfer's attention."""
@@ -223,7 +226,8 @@ def _driver_problems(nvml: Any) -> Iterator[Problem]:
 
 def _device_problems(nvml: Any, compiled: Sequence[Mapping[str, Any]] | None) -> Iterator[Problem]:
     """Yield which of the visible GPUs cannot be used."""
-    instances, divided, preferring = list[str](), list[str](), list[str]()
+    instances, divided, old, preferring = list[str](), list[str](), list[str](), list[str]()
+    oldest = _OLDEST_GPUS.get(int((cuda_of_torch() or "0").split(".")[0]), (0, 0))
     for ident in _idents(nvml):
         if ident.startswith("MIG-"):
             instances.append(ident)
@@ -242,12 +246,24 @@ def _device_problems(nvml: Any, compiled: Sequence[Mapping[str, Any]] | None) ->
         with suppress(nvml.NVMLError):  # most GPUs cannot be divided
             if nvml.nvmlDeviceGetMigMode(handle)[0]:
                 divided.append(ident)
-        if compiled and nvml.nvmlDeviceGetCudaComputeCapability(handle)[0] == _COMPILED_ATTENTION:
+        capability = tuple(nvml.nvmlDeviceGetCudaComputeCapability(handle))
+        if capability < oldest:
+            old.append(ident)
+        if compiled and capability[0] == _COMPILED_ATTENTION:
             preferring.append(ident)
     if instances:
         yield _mig_problem(f"{_VISIBLE} names {', '.join(instances)}", _VISIBLE, instances)
     if divided:
         yield _mig_problem(f"MIG is on for GPU {', '.join(divided)}", "fleet.device", divided)
+    if old:
+        yield Problem(
+            "resources.gpus",
+            f"GPU {', '.join(old)} is too old: the installed torch is built for CUDA "
+            f"{cuda_of_torch()}, which needs compute capability {oldest[0]}.{oldest[1]} or more",
+            setting="fleet.device",
+            given=",".join(old),
+            fix=f"Name only newer GPUs in {_VISIBLE}, or use endpoints, or fleet.device=cpu",
+        )
     if preferring and not all(map(_names_attention, compiled or ())):
         yield Problem(
             "package.missing",

@@ -118,6 +118,28 @@ def test_gpus_that_cannot_be_divided_are_no_problem(machine: GpuMachine) -> None
     assert found() == []
 
 
+@pytest.mark.parametrize(
+    ("built_for", "capability", "too_old"),
+    [
+        ("13.0", (7, 0), True),
+        ("13.0", (6, 1), True),
+        ("13.0", (7, 5), False),
+        ("12.8", (7, 0), False),
+        ("12.8", (6, 1), True),
+        (None, (6, 1), False),
+    ],
+)
+def test_gpus_that_the_wheels_have_no_code_for_are_refused(
+    machine: GpuMachine, built_for: str | None, capability: tuple[int, int], too_old: bool
+) -> None:
+    machine.install_torch(built_for)
+    machine.gpus[1].capability = capability
+    assert found() == [("resources.gpus", "fleet.device")] * too_old
+    assert [problem.given for problem in start_problems()] == ["1"] * too_old
+    machine.set(CUDA_VISIBLE_DEVICES="0")
+    assert found() == []
+
+
 def test_visible_gpus_are_known_to_nvml_by_number_or_whole_uuid(machine: GpuMachine) -> None:
     machine.set(CUDA_VISIBLE_DEVICES="1, GPU-a")
     assert (found(), gpus_gib()) == ([], {"1": 80.0, "GPU-a": 80.0})

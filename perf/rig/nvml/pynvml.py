@@ -84,6 +84,11 @@ def nvmlDeviceGetName(handle: Device) -> str:
     return "Virtual GPU"
 
 
+def nvmlDeviceGetCudaComputeCapability(handle: Device) -> tuple[int, int]:
+    """Return what a device can do: as much as an H100."""
+    return 9, 0
+
+
 def nvmlDeviceGetMemoryInfo(handle: Device) -> Memory:
     """Return the memory of a device, all processes together."""
     books: SharedDeviceMemory = memory()
