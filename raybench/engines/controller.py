@@ -100,6 +100,8 @@ class EngineStatus:
     """Requests without a reply, by the model that is asked."""
     failure: str = ""
     """Why it is unavailable."""
+    waits_for_weights: bool = False
+    """No node that could run it has its weights yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,12 +197,14 @@ class EngineController:
 
     def status(self) -> Status:
         """Return how things stand."""
+        without_weights = self._scheduler.without_weights()
         return Status(
             {
                 name: EngineStatus(
                     self._scheduler.states(name),
                     self._scheduler.open_requests(name),
                     self._scheduler.failures().get(name, ""),
+                    name in without_weights,
                 )
                 for name in self._scheduler.engines()
             },

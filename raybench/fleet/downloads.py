@@ -4,15 +4,17 @@ The files are one format of the weights (weight_files.py), and all small files. 
 fetched before weights, so that weights that are whole never lack a chat template.
 """
 
+import asyncio
 import glob
 import os
 import re
+import shutil
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, cast
 
 from raybench.errors import Problem, RunFailed
 from raybench.fleet import engines
@@ -21,13 +23,19 @@ from raybench.fleet.engines import EngineSpec
 from raybench.fleet.reasons import last_line, of_hub
 from raybench.fleet.weight_files import weight_files
 
+T = TypeVar("T")
+R = TypeVar("R")
 State = Literal["here", "fetched", "missing"]
 _TIMEOUT_S = 20.0
 _WAITS_S = (1.0, 2.0)
 """Between the tries to reach the hub."""
+_ANSWER_S = 60.0
+"""How long a node may take to look into its cache. Ray never runs a task for one that has died."""
 TO_FETCH = (
     "Fetch it where there is a network: python -m raybench.prefetch with the settings of the run"
 )
+_SPARE_GIB = 2.0
+"""Room on a disk that downloads leave to others."""
 _SHOWN = 3
 """Missing files that a message names."""
 _NODE_ID = "ray.io/node-id"
@@ -255,6 +263,7 @@ def fetch(download: Download) -> Outcome:
 
 def _fetch_files(download: Download) -> None:
     names = _published_sizes(download.repository, download.revision)
+    _require_room(download, names)
     if download.kind == "whole":
         _fetch_named(download, None)
         return
@@ -265,6 +274,29 @@ def _fetch_files(download: Download) -> None:
         if not weights:
             raise RunFailed(weightless(download))
         _fetch_named(replace(download, revision=folder.name), weights)
+
+
+def _require_room(download: Download, sizes: Mapping[str, int]) -> None:
+    """Raise RunFailed where the disk of the hub's cache has no room for what is not here."""
+    from huggingface_hub import constants
+
+    cache = Path(constants.HF_HUB_CACHE)
+    needed_gib = sum(sizes[it] for it in needed_files(download, sizes) if it in sizes) / GIB
+    needed_gib -= cached_gib(download)
+    there = next(it for it in (cache, *cache.absolute().parents) if it.exists())
+    free_gib = shutil.disk_usage(there).free / GIB
+    if needed_gib > 0 and needed_gib + _SPARE_GIB > free_gib:
+        raise RunFailed(
+            Problem(
+                "resources.disk",
+                f"{download.name} takes {needed_gib:.1f} GiB more on the disk of {cache}, and "
+                f"{free_gib:.1f} GiB are free there",
+                setting=download.setting,
+                given=download.repository,
+                fix="Make room, for example with `hf cache rm`, or name another disk in HF_HOME. "
+                f"{_SPARE_GIB:.0f} GiB are left free",
+            )
+        )
 
 
 def weightless(download: Download) -> Problem:
@@ -406,17 +438,48 @@ async def fetch_on(node: str, download: Download) -> Outcome:
     return await _on(node, fetch, download)
 
 
+async def missing_on(node: str, wanted: Mapping[str, Sequence[Download]]) -> frozenset[str]:
+    """Return the keys of downloads that are not whole on a node; all where it does not answer."""
+    import ray
+
+    try:
+        async with asyncio.timeout(_ANSWER_S):
+            return await _run_on(node, _missing_keys, wanted)
+    except (ray.exceptions.RayError, TimeoutError):  # the fetch looks again
+        return frozenset(wanted)
+
+
+def _missing_keys(wanted: Mapping[str, Sequence[Download]]) -> frozenset[str]:
+    return frozenset(
+        key
+        for key, downloads in wanted.items()
+        if any(check(download).state == "missing" for download in downloads)
+    )
+
+
 async def _on(node: str, work: Callable[[Download], Outcome], download: Download) -> Outcome:
     import ray
 
-    task = ray.remote(work).options(num_cpus=0, max_retries=0, label_selector={_NODE_ID: node})
     try:
-        outcome: Outcome = await task.remote(download)
+        outcome = await _run_on(node, work, download)
     except ray.exceptions.RayError as error:
         return Outcome("missing", problem=lost_on(node, download, last_line(str(error))))
     if outcome.problem is None:
         return outcome
     return replace(outcome, problem=outcome.problem.prefixed(f"node {node}: "))
+
+
+async def _run_on(node: str, work: Callable[[T], R], given: T) -> R:
+    """Do work on a node. Where this is cancelled, the work ends, too."""
+    import ray
+
+    task = ray.remote(work).options(num_cpus=0, max_retries=0, label_selector={_NODE_ID: node})
+    call = task.remote(given)
+    try:
+        return cast("R", await call)
+    except asyncio.CancelledError:
+        ray.cancel(call, force=True)
+        raise
 
 
 def lost_on(node: str, download: Download, reason: str) -> Problem:

@@ -52,7 +52,7 @@ class NodeWatch:
         self._say = say
         self._gpu = gpu
         self._takes_all = takes_all
-        self._there = {_node_of(device) for device in reservations.devices}
+        self._there = self.nodes
         """Nodes that were there at the last look, those without devices for us among them."""
         self._lacking = 0
         """Nodes that died, and have no others in their place."""
@@ -61,6 +61,11 @@ class NodeWatch:
         self._waits: set[asyncio.Task[_Nodes]] = set()
         """All waits: each returns the nodes whose devices it has reserved."""
         self._are_awaited = False
+
+    @property
+    def nodes(self) -> set[str]:
+        """Return the names of the nodes whose devices are reserved."""
+        return {_node_of(device) for device in self._reservations.devices}
 
     async def changes(self) -> AsyncGenerator[DevicesLost | DevicesFound | NoMoreDevices]:
         """Yield what happens to the nodes, until cancelled. Ray does not know whose engines are."""

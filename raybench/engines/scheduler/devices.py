@@ -121,6 +121,8 @@ class NodeDevices:
 
     node: Node
     devices: list[DeviceMemory] = field(default_factory=list)
+    lacks: set[str] = field(default_factory=set)
+    """Engines whose weights it does not have yet."""
 
 
 class Leaver(NamedTuple):
@@ -145,7 +147,7 @@ class Placement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """There are such devices, but they are taken."""
+    """There are such devices, but they are taken, or the engine's weights are not there yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,7 @@ class Devices:
         """Take in nodes, or more devices of known nodes."""
         for node in nodes:
             here = self.nodes.setdefault(node.name, NodeDevices(node))
-            here.node = node
+            here.node, here.lacks = node, {*node.lacks}
             for device in node.devices:
                 if device.name not in self.by_name:
                     self.by_name[device.name] = DeviceMemory(
@@ -193,28 +195,41 @@ class Devices:
         self._fitting.clear()
         return gone
 
-    def recompute(self, memory: EngineMemory) -> None:
-        """Note that an engine's memory has changed."""
-        self._fitting.pop(memory.need.engine, None)
+    def recompute(self, engine: str) -> None:
+        """Note that an engine's memory has changed, or that it can be loaded on other nodes."""
+        self._fitting.pop(engine, None)
 
     def fitting(self, memory: EngineMemory) -> list[list[DeviceMemory]]:
         """Return the devices that could hold an engine by themselves, by node with enough of them.
 
-        Only where no node has enough do nodes count that have a stage's share of them.
+        Only where no node has enough do nodes count that have a stage's share of them. Nodes
+        without its weights do not count.
         """
+        name = memory.need.engine
+        if name not in self._fitting:
+            self._fitting[name] = self._find_fitting(
+                memory, [node for node in self.nodes.values() if name not in node.lacks]
+            )
+        return self._fitting[name]
+
+    def lacks_weights(self, memory: EngineMemory) -> bool:
+        """Tell whether an engine fits on devices, but on none whose node has its weights."""
+        return not self.fitting(memory) and bool(self._find_fitting(memory, self.nodes.values()))
+
+    def _find_fitting(
+        self, memory: EngineMemory, nodes: "Iterable[NodeDevices]"
+    ) -> list[list[DeviceMemory]]:
         need = memory.need
-        if need.engine not in self._fitting:
-            nodes = [
-                [each for each in node.devices if memory.awake_gib(each) <= each.gib + TOLERANCE]
-                for node in self.nodes.values()
-                if chosen(node.node.labels, need.on)
-            ]
-            found = [devices for devices in nodes if len(devices) >= need.devices]
-            if not found and need.nodes > 1:
-                found = [devices for devices in nodes if len(devices) >= _stage(need)]
-                found = found if len(found) >= need.nodes else []
-            self._fitting[need.engine] = found
-        return self._fitting[need.engine]
+        by_node = [
+            [each for each in node.devices if memory.awake_gib(each) <= each.gib + TOLERANCE]
+            for node in nodes
+            if chosen(node.node.labels, need.on)
+        ]
+        found = [devices for devices in by_node if len(devices) >= need.devices]
+        if not found and need.nodes > 1:
+            found = [devices for devices in by_node if len(devices) >= _stage(need)]
+            found = found if len(found) >= need.nodes else []
+        return found
 
     def sleep_level(self, replica: Replica) -> Literal[0, 1, 2]:
         """Return the level at which a replica can go to sleep; 0 where it cannot."""
@@ -240,7 +255,7 @@ def choose_devices(
     need = memory.need
     nodes = devices.fitting(memory)
     if not nodes:
-        return Never(_explain(memory, devices))
+        return Waits() if devices.lacks_weights(memory) else Never(_explain(memory, devices))
     stages, count = stages_of(need, nodes)
     found: list[tuple[tuple[float, ...], Placement]] = []
     for node in nodes:

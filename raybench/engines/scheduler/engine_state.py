@@ -53,6 +53,8 @@ class EngineState:
     """Loads that may still fail before it counts as failed."""
     reason: str = ""
     """Why it is unavailable; empty where it is not."""
+    weights_failure: str = ""
+    """Why no node has its weights; empty where one has, or tries."""
     has_no_place: bool = False
     had_place: bool = False
     repeats_swap: bool = False

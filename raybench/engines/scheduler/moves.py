@@ -85,7 +85,7 @@ class ReplicaMoves:
                 engine.load_s, engine.tries, engine.repeats_swap = seconds, _TRIES, False
                 if gib is not None:
                     replica.memory.note_load(gib, replica.devices)
-                    self.devices.recompute(replica.memory)
+                    self.devices.recompute(engine.name)
                 self._open(engine, replica)
             case Woken() if state is ReplicaState.WAKING:
                 self._end_move(replica)
@@ -169,7 +169,7 @@ class ReplicaMoves:
     def _retry(self, engine: EngineState, tries: int) -> None:
         """Let an engine that failed be tried again: something has changed."""
         if not engine.has_no_place:
-            engine.reason = ""
+            engine.reason = engine.weights_failure
         engine.tries, engine.may_grow = max(engine.tries, tries), True
 
     def lose(self, names: frozenset[str]) -> Iterator[Action]:
@@ -191,6 +191,21 @@ class ReplicaMoves:
                     self._leave_for_good(replica)
         yield from self.change_devices()
 
+    def note_weights(self, engine: EngineState, node: str) -> None:
+        """Note that a node has the weights of an engine."""
+        if node in self.devices.nodes:
+            self.devices.nodes[node].lacks.discard(engine.name)
+            self.devices.recompute(engine.name)
+        if engine.weights_failure:
+            engine.weights_failure = ""
+            self._retry(engine, _TRIES)
+
+    def fail_weights(self, engine: EngineState, reason: str) -> Iterator[Action]:
+        """Note that no node has the weights of an engine, or will have them."""
+        if self.devices.lacks_weights(engine.memory) and not engine.replicas:
+            engine.weights_failure = reason
+            yield from self._give_up(engine, reason)
+
     def change_devices(self) -> Iterator[Action]:
         """Look again which engines have a place; refuse those that have none any more."""
         self.costs.set_devices(len(self.devices.by_name), self.now)
@@ -207,7 +222,7 @@ class ReplicaMoves:
         if not isinstance(chosen, Never):
             engine.had_place = True
         if not isinstance(chosen, Never) or self.are_awaited:
-            engine.has_no_place, engine.reason = False, ""
+            engine.has_no_place, engine.reason = False, engine.weights_failure
         elif not engine.has_no_place:
             engine.has_no_place, engine.reason = True, chosen.reason
             if engine.had_place:

@@ -36,6 +36,7 @@ from raybench.engines.scheduler.messages import (
     Unload,
     Unloaded,
     Wake,
+    WeightsFetched,
     Woken,
 )
 
@@ -88,6 +89,7 @@ class Controlled:
         self.now = 0.0
         self.needs = {each.engine: each for each in needs}
         self.devices: dict[str, tuple[Device, Node]] = {}
+        self.lacks: dict[str, set[str]] = {}
         self._add(nodes)
         self.copies: dict[str, Copy] = {}
         self.refused: list[str] = []
@@ -154,6 +156,7 @@ class Controlled:
 
     def _add(self, nodes: Sequence[Node]) -> None:
         for each in nodes:
+            self.lacks[each.name] = {*each.lacks}
             self.devices |= {device.name: (device, each) for device in each.devices}
 
     def _take_in(self, event: Event) -> None:
@@ -185,6 +188,8 @@ class Controlled:
                         copy.state = "unloading" if copy.state == "unloading" else "dead"
             case DevicesFound(nodes):
                 self._add(nodes)
+            case WeightsFetched(engine, name):
+                self.lacks[name].discard(engine)
             case _:
                 pass
 
@@ -238,6 +243,7 @@ class Controlled:
         assert len({*copy.devices}) == engine.devices
         assert len({each.name for each in nodes}) <= engine.nodes
         assert all(chosen(each.labels, engine.on) for each in nodes)
+        assert not any(engine.engine in self.lacks[each.name] for each in nodes)
 
     def _lock(self, copy: Copy) -> None:
         """Two moves on one device: never, unless it allows them."""
