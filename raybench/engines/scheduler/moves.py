@@ -284,6 +284,8 @@ class ReplicaMoves:
             unwanted = not self.engine_of(replica).wants
             if (lacks or unwanted) and not replica.restarts:
                 self._cancel(replica)
+            elif lacks:  # it takes more than before its process died
+                self._leave_for_good(replica)
 
     def _cancel(self, replica: Replica) -> None:
         if replica.level:

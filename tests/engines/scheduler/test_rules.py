@@ -488,6 +488,25 @@ def test_a_process_that_starts_again_waits_for_the_moves_on_its_device() -> None
     assert world.tell(Restarting("a-r0"), 1) == [Unload("a-r0")]
 
 
+def test_a_process_that_starts_again_ends_where_it_has_no_room_any_more() -> None:
+    """Its engine takes whole devices by now, and nobody makes way for what is planned."""
+    world = Controlled(
+        [node("n", 10.0), node("m", 10.0)],
+        [need("a", 4.0, replicas=2), need("b", 5.0, replicas=1)],
+    )
+    world.report("a", ready=1, remaining=1000)
+    world.finish("a-r0", 10)
+    world.report("b", ready=1)
+    world.finish("b-r0")
+    assert world.copies["a-r0"].devices == world.copies["b-r0"].devices
+    world.tell(MoveFailed("a-r1", "no memory", "memory"))
+    world.settle()
+    orders = world.tell(Restarting("a-r0"), 1)
+    assert orders == [Unload("a-r0"), Load("a-r1", "a", ("m0",))]
+    world.settle()
+    assert world.open("a") == ["a-r1"]
+
+
 # Sleep
 
 
