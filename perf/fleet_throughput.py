@@ -41,7 +41,7 @@ from raybench.config import FleetConf, ServeConf
 from raybench.fleet import embedded, open_fleet
 from raybench.fleet.devices import on_gpu
 from raybench.fleet.engines import group_engines
-from raybench.fleet.gpus import engine_defaults
+from raybench.fleet.gpus import engine_environment
 from raybench.types import Message, ModelSpec, Request
 
 _DATASETS = Path(__file__).parents[2] / "shared" / "datasets"
@@ -159,8 +159,7 @@ async def offline(arguments: argparse.Namespace, *, tuned: bool = False) -> Asyn
     """Be vllm.LLM.chat."""
     config = _llm_config(arguments)
     os.environ.update(config["runtime_env"]["env_vars"], VLLM_LOGGING_LEVEL="WARNING")
-    for name, value in engine_defaults().items():  # as the fleet's engines have them
-        os.environ.setdefault(name, value)
+    os.environ.update(engine_environment())  # as the fleet's engines have it
     from vllm import LLM
     from vllm.platforms import current_platform
 

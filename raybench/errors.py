@@ -38,6 +38,7 @@ Code = Literal[
     "resources.memory",  # an engine needs more memory than there is
     "resources.gpus",  # there are too few GPUs, or none that can be used is free
     "resources.driver",  # the NVIDIA driver does not answer, or is too old for the installed CUDA
+    "resources.disk",  # a disk has no room for what is to be fetched
     "resources.nodes",  # the cluster has no node of the kind that is needed
     "ray.start",  # Ray could not be started or reached
     "ray.lost",  # processes of a run died too often

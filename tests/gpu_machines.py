@@ -2,7 +2,7 @@
 
 import sys
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ from raybench.fleet.devices import GIB
 
 _UNSET = (
     "CC", "CPATH", "C_INCLUDE_PATH", "CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES",
-    "VLLM_USE_FLASHINFER_SAMPLER",
+    "PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "VLLM_USE_FLASHINFER_SAMPLER",
 )  # fmt: skip
 
 
@@ -31,6 +31,9 @@ class Gpu:
     mig: bool | None = False
     """None: it cannot be divided into MIG instances."""
     capability: tuple[int, int] = (9, 0)
+    used_gib: float = 0.0
+    processes: Sequence[tuple[int, float | None]] | None = ()
+    """Their ids and GiB, as far as NVML knows them; None: it names no processes."""
 
 
 @dataclass
@@ -109,6 +112,14 @@ class GpuMachine:
                 raise NvmlError("Not Supported")
             return [int(gpu.mig), int(gpu.mig)]
 
+        def processes(gpu: Gpu) -> list[SimpleNamespace]:
+            if gpu.processes is None:
+                raise NvmlError("Not Supported")
+            return [
+                SimpleNamespace(pid=pid, usedGpuMemory=None if gib is None else gib * GIB)
+                for pid, gib in gpu.processes
+            ]
+
         return SimpleNamespace(
             NVMLError=NvmlError,
             nvmlInit=start,
@@ -118,7 +129,10 @@ class GpuMachine:
             nvmlDeviceGetCount=lambda: len(self.gpus),
             nvmlDeviceGetHandleByIndex=lambda index: self.gpus[index],
             nvmlDeviceGetHandleByUUID=by_uuid,
-            nvmlDeviceGetMemoryInfo=lambda gpu: SimpleNamespace(total=gpu.gib * GIB),
+            nvmlDeviceGetMemoryInfo=lambda gpu: SimpleNamespace(
+                total=gpu.gib * GIB, used=gpu.used_gib * GIB
+            ),
+            nvmlDeviceGetComputeRunningProcesses=processes,
             nvmlDeviceGetMigMode=mig_mode,
             nvmlDeviceGetCudaComputeCapability=lambda gpu: gpu.capability,
         )

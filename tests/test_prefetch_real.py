@@ -143,6 +143,24 @@ def nodes() -> Iterator[tuple[str, dict[str, Path]]]:
             yield address, caches
 
 
+_ASK_NODES = """
+import asyncio, json, sys
+import ray
+from raybench.fleet.downloads import Download, fetch_on, missing_on
+
+async def main():
+    wanted = {"m": [Download("org/m")], "gone": [Download("org/gone")]}
+    nodes = {it["Labels"]["disk"]: it["NodeID"] for it in ray.nodes()}
+    before = {disk: sorted(await missing_on(node, wanted)) for disk, node in nodes.items()}
+    outcome = await fetch_on(nodes["a"], Download("org/m"))
+    after = sorted(await missing_on(nodes["a"], wanted))
+    return {"before": before, "state": outcome.state, "after": after}
+
+ray.init(address=sys.argv[1], log_to_driver=False)
+print(json.dumps(asyncio.run(main())))
+"""
+
+
 @pytest.mark.ray
 @pytest.mark.timeout(300)
 def test_weights_are_fetched_on_the_nodes_of_a_cluster(
@@ -165,5 +183,20 @@ def test_weights_are_fetched_on_the_nodes_of_a_cluster(
     assert len({it["node"] for it in checked["weights"]}) == 2
     (problem,) = checked["error"]["problems"]
     assert problem["code"] == "model.weights"
+    answers = subprocess.run(
+        [sys.executable, "-c", _ASK_NODES, address],
+        cwd=tmp_path,
+        env={**os.environ, **NO_TOKEN},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert answers.returncode == 0, answers.stderr
+    assert json.loads(answers.stdout.splitlines()[-1]) == {
+        "before": {"a": ["gone", "m"], "b": ["gone"]},
+        "state": "fetched",
+        "after": ["gone"],
+    }
     lost = prefetch(tmp_path, *asked, "fleet.nodes.disk=c", code=1, environment=NO_TOKEN)
     assert lost["error"]["code"] == "resources.nodes"

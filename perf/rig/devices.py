@@ -103,6 +103,15 @@ class SharedDeviceMemory(DeviceMemory):
                 sums[owner] = sums.get(owner, 0) + sum(parts.values())
         return sums
 
+    def processes(self, device: str) -> Mapping[int, int]:
+        """Return the bytes that each live process has of a device, by its id."""
+        sums: dict[int, int] = {}
+        with self._books() as taken:
+            for key, parts in taken[device].items():
+                process = int(key.rpartition("@")[2].partition("-")[0])
+                sums[process] = sums.get(process, 0) + sum(parts.values())
+        return sums
+
     @contextlib.contextmanager
     def _books(self) -> Iterator[Taken]:
         with self._opened() as (file, kept):

@@ -17,7 +17,8 @@ from perf.rig.request_engine import RequestEngine
 from perf.rig.weights import devices_wanted, profile_of
 from raybench.engines.base import ReplicaEvent
 from raybench.engines.replica_server import ReplicaServer
-from raybench.fleet.deployment import name_of, wait_for_devices
+from raybench.fleet.deployment import gpus_of, name_of, wait_for_devices
+from raybench.fleet.memory_meter import MemoryMeter, ReplicaMemory
 from raybench.fleet.reasons import SILENT_DEATH
 from raybench.types import Completion, Request
 
@@ -32,6 +33,8 @@ class VirtualReplica:
     ) -> None:
         """Start it, by what LLMConfig is given, once the controller lets it."""
         await wait_for_devices(config, controller)
+        self._meter = MemoryMeter(gpus_of(config))
+        await self._meter.begin()
         profile = profile_of(config)
         devices = await _devices(devices_wanted(config))
         name = name_of(config)
@@ -62,13 +65,22 @@ class VirtualReplica:
         """Take requests again after a drain."""
         self._server.reopen()
 
-    async def put_to_sleep(self, level: int) -> None:
-        """Go to sleep after a drain."""
+    async def memory_after_load(self) -> ReplicaMemory | None:
+        """Return what it takes after its load."""
+        return await self._meter.end()
+
+    async def put_to_sleep(self, level: int) -> ReplicaMemory | None:
+        """Go to sleep after a drain; return what it takes then."""
+        await self._meter.begin()
         await self._server.sleep(level)
+        return await self._meter.end()
 
     async def wake_and_compare(self) -> bool:
         """Wake up; return False where it is not the model any more that went to sleep."""
-        return await self._server.wake()
+        await self._meter.begin()
+        is_same = await self._server.wake()
+        await self._meter.end()
+        return is_same
 
     async def check_health(self) -> None:
         """Tell Serve at its first look that the engine is dead."""

@@ -16,6 +16,7 @@ from raybench.engines.base import DemandReport
 from raybench.engines.scheduler import EngineScheduler
 from raybench.engines.scheduler.messages import (
     Action,
+    Announce,
     Asleep,
     ClientGone,
     Close,
@@ -99,6 +100,8 @@ class EngineStatus:
     """Requests without a reply, by the model that is asked."""
     failure: str = ""
     """Why it is unavailable."""
+    waits_for_weights: bool = False
+    """No node that could run it has its weights yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,12 +197,14 @@ class EngineController:
 
     def status(self) -> Status:
         """Return how things stand."""
+        without_weights = self._scheduler.without_weights()
         return Status(
             {
                 name: EngineStatus(
                     self._scheduler.states(name),
                     self._scheduler.open_requests(name),
                     self._scheduler.failures().get(name, ""),
+                    name in without_weights,
                 )
                 for name in self._scheduler.engines()
             },
@@ -267,6 +272,8 @@ class EngineController:
             match action:
                 case Refuse():
                     pass
+                case Announce(text):
+                    self._say(text)
                 case Reopen(replica):
                     self._reopening.add(replica)
                     self._call(replica, self._reopen(replica))

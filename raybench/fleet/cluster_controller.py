@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from raybench.config import FleetConf
@@ -11,11 +11,20 @@ from raybench.demands import may_come
 from raybench.engines.base import DemandReport
 from raybench.engines.controller import Assignments, EngineController, Status
 from raybench.engines.scheduler import EngineScheduler
-from raybench.engines.scheduler.messages import EngineNeed, MemoryBudget, Node, Rules
+from raybench.engines.scheduler.messages import (
+    DevicesFound,
+    DevicesLost,
+    EngineNeed,
+    MemoryBudget,
+    Node,
+    Rules,
+)
 from raybench.engines.scheduler.move_costs import Swaps
+from raybench.engines.weight_fetcher import WeightFetcher
 from raybench.errors import Problem, RunFailed
 from raybench.fleet import reservations
 from raybench.fleet.cluster import leave_out, nodes
+from raybench.fleet.downloads import downloads_of, fetch_on, missing_on
 from raybench.fleet.engines import EngineSpec
 from raybench.fleet.hub import sizes
 from raybench.fleet.needs import gpus_wanted, needs_of, nodes_of, placement
@@ -35,6 +44,7 @@ class _Cluster:
 
     engines: EngineController
     backend: ServeBackend
+    fetcher: WeightFetcher
 
 
 class ClusterController:
@@ -43,6 +53,8 @@ class ClusterController:
     def __init__(self, specs: Sequence[EngineSpec], conf: FleetConf, *, gpu: bool) -> None:
         """Begin with nothing: `open` does the rest."""
         self._specs = {spec.name: spec for spec in specs}
+        self._downloads = {spec.name: it for spec in specs if (it := downloads_of(spec))}
+        """What engines need of the hub."""
         self._conf = conf
         self._gpu = gpu
         self._said: list[str] = []
@@ -79,11 +91,12 @@ class ClusterController:
             there = await self._choose(kept, each, conf.start_deadline_s)
             # An engine that does not fit on these is refused by the scheduler, alone.
             needs = self._needs(gib, there, may_come=True)
+        planned, there = there, await self._look_for_weights(there)
         if self._is_stopped:  # while it waited for GPUs
             kept.forget(kept.devices)
             return
         if gpu:
-            self._said += placement(specs, needs, there, gpu=gpu).lines()
+            self._said += placement(specs, needs, planned, gpu=gpu).lines()
         rules = Rules(patience_s=conf.patience_s, linger_s=conf.linger_s)
         loop = asyncio.get_running_loop()
         backend = ServeBackend(
@@ -91,11 +104,48 @@ class ClusterController:
         )
         scheduler = EngineScheduler(there, [*needs.values()], rules, loop.time())
         engines = EngineController(scheduler, backend, self._said.append, loop.time)
-        self._cluster = _Cluster(engines, backend)
+        fetcher = WeightFetcher(
+            {name: need for name, need in needs.items() if name in self._downloads},
+            self._fetch,
+            engines.note,
+            self._said.append,
+            conf.start_deadline_s,
+        )
+        self._cluster = _Cluster(engines, backend, fetcher)
         await engines.start()
+        fetcher.add(there)
         watch = NodeWatch(kept, conf, self._said.append, gpu=gpu, takes_all=takes_all)
-        self._watch = asyncio.create_task(_tell(engines, watch))
+        self._watch = asyncio.create_task(self._watch_nodes(self._cluster, watch))
         self._opened.set()
+
+    async def _look_for_weights(self, nodes: Sequence[Node]) -> tuple[Node, ...]:
+        """Return these nodes with the engines whose weights they lack."""
+        if not self._downloads:
+            return tuple(nodes)
+        asked = (missing_on(node.name, self._downloads) for node in nodes)
+        lacks = await asyncio.gather(*asked)
+        return tuple(replace(node, lacks=it) for node, it in zip(nodes, lacks, strict=True))
+
+    async def _fetch(self, node: str, engine: str) -> Problem | None:
+        """Fetch what an engine needs to a node; return why it is not there, if so."""
+        for download in self._downloads[engine]:
+            if problem := (await fetch_on(node, download)).problem:
+                return problem
+        return None
+
+    async def _watch_nodes(self, cluster: _Cluster, watch: NodeWatch) -> None:
+        async with contextlib.aclosing(watch.changes()) as changes:
+            async for change in changes:
+                match change:
+                    case DevicesFound(nodes):
+                        found = await self._look_for_weights(nodes)
+                        cluster.engines.note(DevicesFound(found))
+                        cluster.fetcher.add(found)
+                    case DevicesLost():
+                        cluster.engines.note(change)
+                        cluster.fetcher.keep(watch.nodes)
+                    case _:
+                        cluster.engines.note(change)
 
     def _needs(
         self, gib: Mapping[str, float], there: Sequence[Node], *, may_come: bool
@@ -191,6 +241,7 @@ class ClusterController:
             self._watch.cancel()
         if self._cluster is not None:
             await self._cluster.engines.turn_away(_STOPPED)
+            await self._cluster.fetcher.close()
 
     async def stop(self) -> None:
         """End all replicas."""
@@ -202,9 +253,3 @@ class ClusterController:
         await self._opened.wait()
         assert self._cluster is not None
         return self._cluster.engines
-
-
-async def _tell(engines: EngineController, watch: NodeWatch) -> None:
-    async with contextlib.aclosing(watch.changes()) as changes:
-        async for change in changes:
-            engines.note(change)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from raybench import imported
-from raybench.fleet.gpus import engine_defaults
+from raybench.fleet.gpus import engine_environment
 
 _HEALTH_CHECK_S = 10
 SERVER_CLASS = "RAYBENCH_SERVER_CLASS"
@@ -31,8 +31,7 @@ class Engine:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         if path := os.environ.get(SERVER_CLASS):
             return object.__new__(imported.named(path, "server"))
-        for name, value in engine_defaults().items():
-            os.environ.setdefault(name, value)
+        os.environ.update(engine_environment())
         engine_class = None
         if not cls.gpu:
             from raybench.fleet import on_cpu
@@ -67,6 +66,12 @@ async def wait_for_devices(config: Mapping[str, Any], controller: Any) -> None:
 def name_of(config: Mapping[str, Any]) -> str:
     """Return the name of a replica, by what LLMConfig is given."""
     return str(config["model_loading_config"]["model_id"])
+
+
+def gpus_of(config: Mapping[str, Any]) -> list[str]:
+    """Return the GPUs that a replica was given; none where Ray chooses them, or on CPUs."""
+    visible = str(config["runtime_env"]["env_vars"].get("CUDA_VISIBLE_DEVICES", ""))
+    return [ident for ident in visible.split(",") if ident]
 
 
 def deployed_as(name: str) -> str:

@@ -1,35 +1,41 @@
 """What engines need of the Hugging Face hub: which files, how large, whether here, and their fetch.
 
-The files are those that vLLM's default loader picks (vllm/model_executor/model_loader/
-default_loader.py and weight_utils.py): one format of the weights, and all small files. Small files
-are fetched before weights, so that weights that are whole never lack a chat template.
+The files are one format of the weights (weight_files.py), and all small files. Small files are
+fetched before weights, so that weights that are whole never lack a chat template.
 """
 
-import fnmatch
+import asyncio
 import glob
-import json
 import os
 import re
+import shutil
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, cast
 
 from raybench.errors import Problem, RunFailed
 from raybench.fleet import engines
 from raybench.fleet.devices import GIB
 from raybench.fleet.engines import EngineSpec
 from raybench.fleet.reasons import last_line, of_hub
+from raybench.fleet.weight_files import weight_files
 
+T = TypeVar("T")
+R = TypeVar("R")
 State = Literal["here", "fetched", "missing"]
 _TIMEOUT_S = 20.0
 _WAITS_S = (1.0, 2.0)
 """Between the tries to reach the hub."""
+_ANSWER_S = 60.0
+"""How long a node may take to look into its cache. Ray never runs a task for one that has died."""
 TO_FETCH = (
     "Fetch it where there is a network: python -m raybench.prefetch with the settings of the run"
 )
+_SPARE_GIB = 2.0
+"""Room on a disk that downloads leave to others."""
 _SHOWN = 3
 """Missing files that a message names."""
 _NODE_ID = "ray.io/node-id"
@@ -40,22 +46,6 @@ _SMALL = (".json", ".txt", ".model", ".jinja", ".tiktoken", ".vocab", ".bpe", ".
 """Endings of configurations, tokenizers, chat templates and code, in the top folder."""
 _SMALL_BELOW = (".jinja", ".py")
 """Endings of those that may lie in subfolders."""
-_CONSOLIDATED = "consolidated*.safetensors"
-_FORMATS: Mapping[str, tuple[str, ...]] = {
-    "dummy": (),
-    "mistral": (_CONSOLIDATED,),
-    "npcache": ("*.bin",),
-    "pt": ("*.pt",),
-    **dict.fromkeys(
-        ("safetensors", "fastsafetensors", "instanttensor", "runai_streamer", "sharded_state"),
-        ("*.safetensors",),
-    ),
-}
-"""What files hold the weights, by `options.load_format`: the first pattern that fits any."""
-_ANY_FORMAT = ("*.safetensors", "*.bin", "*.pt")
-_TRAINING = ("training_args.bin", "optimizer.bin", "optimizer.pt", "scheduler.pt", "scaler.pt")
-_INDEX = "model.safetensors.index.json"
-_SHARD = re.compile(r"(.+-)\d+-of-(\d+)(\.\w+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +93,7 @@ def downloads_of(spec: EngineSpec) -> tuple[Download, ...]:
                 pinned = None if revision is None else str(revision)
                 found.append(Download(repository, pinned, **more))
 
-    add(spec.weights, spec.revision, "", load_format=str(options.get("load_format", "auto")))
+    add(spec.weights, spec.revision, "", load_format=spec.load_format)
     for name in ("tokenizer", "hf_config_path", "generation_config"):
         add(options.get(name), options.get(f"{name}_revision"), name, kind="text")
     # Where vLLM fetches these it asks for all files, or for one format after the other.
@@ -140,42 +130,6 @@ def needed_files(
     if download.kind == "model":
         small.update(weight_files(names, download.load_format, folder))
     return sorted(small)
-
-
-def weight_files(
-    names: Iterable[str], load_format: str = "auto", folder: Path | None = None
-) -> list[str]:
-    """Return the files of the weights that vLLM loads: those of its first choice of a format."""
-    names = [*names]
-    top = [it for it in names if "/" not in it and it not in _TRAINING]
-    patterns = _FORMATS.get(load_format, _ANY_FORMAT)
-    if load_format == "auto" and fnmatch.filter(
-        (it.rpartition("/")[2] for it in names), _CONSOLIDATED
-    ):
-        patterns = (_CONSOLIDATED,)
-    for pattern in patterns:
-        if files := fnmatch.filter(top, pattern):
-            if pattern == "*.safetensors" and _INDEX in top and folder is not None:
-                files = _indexed(folder / _INDEX) or files
-            return sorted({shard for file in files for shard in _shards(file)})
-    return []
-
-
-def _indexed(file: Path) -> list[str]:
-    """Return the files that an index names; none where it cannot be read."""
-    try:
-        return [*json.loads(file.read_text(encoding="utf-8"))["weight_map"].values()]
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return []
-
-
-def _shards(file: str) -> list[str]:
-    """Return a file with all that belong to it by their names: model-00001-of-00003."""
-    if (match := _SHARD.fullmatch(file)) is None:
-        return [file]
-    start, number, end = match.groups()
-    width = len(number)
-    return [f"{start}{it:0{width}}-of-{number}{end}" for it in range(1, int(number) + 1)]
 
 
 # ----------------------------------------------------------------------------------------- checks
@@ -309,6 +263,7 @@ def fetch(download: Download) -> Outcome:
 
 def _fetch_files(download: Download) -> None:
     names = _published_sizes(download.repository, download.revision)
+    _require_room(download, names)
     if download.kind == "whole":
         _fetch_named(download, None)
         return
@@ -319,6 +274,29 @@ def _fetch_files(download: Download) -> None:
         if not weights:
             raise RunFailed(weightless(download))
         _fetch_named(replace(download, revision=folder.name), weights)
+
+
+def _require_room(download: Download, sizes: Mapping[str, int]) -> None:
+    """Raise RunFailed where the disk of the hub's cache has no room for what is not here."""
+    from huggingface_hub import constants
+
+    cache = Path(constants.HF_HUB_CACHE)
+    needed_gib = sum(sizes[it] for it in needed_files(download, sizes) if it in sizes) / GIB
+    needed_gib -= cached_gib(download)
+    there = next(it for it in (cache, *cache.absolute().parents) if it.exists())
+    free_gib = shutil.disk_usage(there).free / GIB
+    if needed_gib > 0 and needed_gib + _SPARE_GIB > free_gib:
+        raise RunFailed(
+            Problem(
+                "resources.disk",
+                f"{download.name} takes {needed_gib:.1f} GiB more on the disk of {cache}, and "
+                f"{free_gib:.1f} GiB are free there",
+                setting=download.setting,
+                given=download.repository,
+                fix="Make room, for example with `hf cache rm`, or name another disk in HF_HOME. "
+                f"{_SPARE_GIB:.0f} GiB are left free",
+            )
+        )
 
 
 def weightless(download: Download) -> Problem:
@@ -460,17 +438,48 @@ async def fetch_on(node: str, download: Download) -> Outcome:
     return await _on(node, fetch, download)
 
 
+async def missing_on(node: str, wanted: Mapping[str, Sequence[Download]]) -> frozenset[str]:
+    """Return the keys of downloads that are not whole on a node; all where it does not answer."""
+    import ray
+
+    try:
+        async with asyncio.timeout(_ANSWER_S):
+            return await _run_on(node, _missing_keys, wanted)
+    except (ray.exceptions.RayError, TimeoutError):  # the fetch looks again
+        return frozenset(wanted)
+
+
+def _missing_keys(wanted: Mapping[str, Sequence[Download]]) -> frozenset[str]:
+    return frozenset(
+        key
+        for key, downloads in wanted.items()
+        if any(check(download).state == "missing" for download in downloads)
+    )
+
+
 async def _on(node: str, work: Callable[[Download], Outcome], download: Download) -> Outcome:
     import ray
 
-    task = ray.remote(work).options(num_cpus=0, max_retries=0, label_selector={_NODE_ID: node})
     try:
-        outcome: Outcome = await task.remote(download)
+        outcome = await _run_on(node, work, download)
     except ray.exceptions.RayError as error:
         return Outcome("missing", problem=lost_on(node, download, last_line(str(error))))
     if outcome.problem is None:
         return outcome
     return replace(outcome, problem=outcome.problem.prefixed(f"node {node}: "))
+
+
+async def _run_on(node: str, work: Callable[[T], R], given: T) -> R:
+    """Do work on a node. Where this is cancelled, the work ends, too."""
+    import ray
+
+    task = ray.remote(work).options(num_cpus=0, max_retries=0, label_selector={_NODE_ID: node})
+    call = task.remote(given)
+    try:
+        return cast("R", await call)
+    except asyncio.CancelledError:
+        ray.cancel(call, force=True)
+        raise
 
 
 def lost_on(node: str, download: Download, reason: str) -> Problem:

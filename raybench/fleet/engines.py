@@ -22,6 +22,7 @@ from raybench.fleet.devices import (
     on_gpu,
 )
 from raybench.fleet.gpus import start_problems
+from raybench.fleet.weight_files import weight_files
 from raybench.paths import expanded
 from raybench.types import EngineKind, ModelSpec, Replicas
 
@@ -54,6 +55,11 @@ class EngineSpec:
     def nodes(self) -> Mapping[str, str]:
         """Return the labels of the nodes that may hold it."""
         return self.models[0].nodes
+
+    @property
+    def load_format(self) -> str:
+        """Return the format of its weights that vLLM is to load."""
+        return str(self.options.get("load_format", "auto"))
 
     @property
     def called(self) -> str:
@@ -222,6 +228,9 @@ def _weights_problems(where: str, weights: str, *, formatted: bool) -> Iterator[
             "nor 'embedded'",
             setting="roster.models[].weights",
             given=weights,
+            fix="copy them to the same folder on every node with engines, and name that folder"
+            if "://" in weights
+            else None,
         )
 
 
@@ -242,17 +251,21 @@ def _memory_problems(engines: Sequence[EngineSpec], fleet: FleetConf) -> Iterato
 def cpu_gib(engine: EngineSpec, fleet: FleetConf, weights: float = 0.0) -> float:
     """Return the memory that an engine takes on a CPU; its weights are given if not here."""
     # vLLM computes in float32 on CPUs without bfloat16 instructions: twice the file's size.
-    weights = 2 * (weights or weights_gib(engine.weights))
+    weights = 2 * (weights or weights_gib(engine.weights, engine.load_format))
     return weights + (fleet.kv_cache_gib or CPU_KV_CACHE_GIB) + RUNTIME_GIB
 
 
-def weights_gib(weights: str) -> float:
-    """Return the size of the weights' files; 0 where they are not here."""
+def weights_gib(weights: str, load_format: str = "auto") -> float:
+    """Return the size of the files that vLLM loads; 0 where they are not here."""
     if weights == embedded.NAME:
         return embedded.SIZE_GIB
+    if not is_path(weights):
+        return 0.0
     folder = expanded(weights)
-    files = [*folder.glob("*.safetensors"), *folder.glob("*.bin")] if is_path(weights) else []
-    return sum(file.stat().st_size for file in files) / GIB
+    sizes = {file.name: file.stat().st_size for file in folder.glob("*") if file.is_file()}
+    # Random weights (dummy) are as large as those of the files.
+    files = weight_files(sizes, "auto" if load_format == "dummy" else load_format, folder)
+    return sum(sizes.get(file, 0) for file in files) / GIB
 
 
 def _name(model: ModelSpec, key: str) -> str:

@@ -4,7 +4,7 @@ What compiles with nvcc while an engine of vLLM 0.29 starts or answers (read in 
 
 - FlashInfer's sampler, which is off unless the user turns it on (vllm/envs.py:49);
 - FlashInfer's all-reduce and DeepGEMM (block-wise FP8), which are on by default and do not look for
-  nvcc: `engine_defaults` turns them off where there is none;
+  nvcc: `engine_environment` turns them off where there is none;
 - FlashInfer's attention: chosen by vLLM on compute capability 10 (vllm/platforms/cuda.py:139), or
   by the user;
 - other kernels of FlashInfer: vLLM leaves them alone without nvcc, unless the user names them.
@@ -29,11 +29,17 @@ from raybench.fleet.devices import GIB
 
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 _SAMPLER = "VLLM_USE_FLASHINFER_SAMPLER"
+_ALLOCATOR = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
+_PINNED, _PINNED_MB = "pinned_max_cached_size_mb", 16
+"""Above torch's small segments of 2 MiB, below its others of 20 MiB and more."""
 _TOOLKIT = Path("/usr/local/cuda")
 """Where FlashInfer and torch look for the CUDA toolkit in the end."""
 _DRIVERS = {12: 525, 13: 580}
 """The oldest driver for each major version of CUDA, whatever the minor version:
 docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html."""
+_OLDEST_GPUS = {12: (7, 0), 13: (7, 5)}
+"""The least compute capability that wheels for a major version of CUDA hold code for: torch's
+(pytorch/test-infra, tools/pkg-helpers/pytorch_pkg_helpers/cuda.py) and vLLM's (CMakeLists.txt)."""
 _COMPILED_KERNELS = ("flashinfer", "deep_gemm")
 _COMPILED_ATTENTION = 10
 """The major compute capability on which vLLM prefers FlashInfer's attention."""
@@ -64,6 +70,31 @@ def gpus_gib() -> dict[str, float]:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class DeviceUse:
+    """What is taken of the memory of a GPU."""
+
+    used_gib: float
+    by_process: Mapping[int, float]
+    """By process id, as far as NVML knows the ids."""
+
+
+def device_uses(idents: Sequence[str]) -> list[DeviceUse]:
+    """Return what is taken of the memory of these GPUs of this machine."""
+    with _nvml() as nvml:
+        return [_use_of(nvml, _handle(nvml, ident)) for ident in idents]
+
+
+def _use_of(nvml: Any, handle: Any) -> DeviceUse:
+    by_process: dict[int, float] = {}
+    with suppress(nvml.NVMLError):  # the driver does not name processes
+        for process in nvml.nvmlDeviceGetComputeRunningProcesses(handle):
+            if process.usedGpuMemory is not None:
+                before = by_process.get(process.pid, 0.0)
+                by_process[process.pid] = before + process.usedGpuMemory / GIB
+    return DeviceUse(nvml.nvmlDeviceGetMemoryInfo(handle).used / GIB, by_process)
+
+
 def start_problems(options: Iterable[Mapping[str, Any]] = ()) -> Iterator[Problem]:
     """Yield what keeps engines from starting on this machine's GPUs.
 
@@ -75,8 +106,8 @@ def start_problems(options: Iterable[Mapping[str, Any]] = ()) -> Iterator[Proble
     yield from _toolkit_problems(compiled)
 
 
-def engine_defaults() -> dict[str, str]:
-    """Return environment variables of an engine, for those that its node and job do not set.
+def engine_environment() -> dict[str, str]:
+    """Return environment variables of an engine that its node and job leave to raybench.
 
     Requests with a seed or without a temperature, as all of raybench's are, are sampled without
     FlashInfer's sampler anyway.
@@ -84,7 +115,21 @@ def engine_defaults() -> dict[str, str]:
     off = [_SAMPLER]
     if not nvcc():
         off += ["VLLM_USE_DEEP_GEMM", "VLLM_ALLREDUCE_USE_FLASHINFER"]
-    return dict.fromkeys(off, "0")
+    return {name: "0" for name in off if name not in os.environ} | _allocator_settings()
+
+
+def _allocator_settings() -> dict[str, str]:
+    """Return the setting by which weights in host memory take what they are, until the wake.
+
+    vLLM keeps the weights of a sleeper in pinned blocks (vllm/device_allocator/cumem.py). Torch
+    rounds these up to powers of two and keeps them for good (ATen/core/CachingHostAllocator.h),
+    but none that is above this limit.
+    """
+    given = {name: os.environ[name] for name in _ALLOCATOR if name in os.environ}
+    name, settings = next(iter(given.items()), (_ALLOCATOR[-1], ""))  # torch reads the first
+    if _PINNED in settings:
+        return {}
+    return {name: ",".join(filter(None, (settings, f"{_PINNED}:{_PINNED_MB}")))}
 
 
 def nvcc() -> Path | None:
@@ -181,7 +226,8 @@ def _driver_problems(nvml: Any) -> Iterator[Problem]:
 
 def _device_problems(nvml: Any, compiled: Sequence[Mapping[str, Any]] | None) -> Iterator[Problem]:
     """Yield which of the visible GPUs cannot be used."""
-    instances, divided, preferring = list[str](), list[str](), list[str]()
+    instances, divided, old, preferring = list[str](), list[str](), list[str](), list[str]()
+    oldest = _OLDEST_GPUS.get(int((cuda_of_torch() or "0").split(".")[0]), (0, 0))
     for ident in _idents(nvml):
         if ident.startswith("MIG-"):
             instances.append(ident)
@@ -200,12 +246,24 @@ def _device_problems(nvml: Any, compiled: Sequence[Mapping[str, Any]] | None) ->
         with suppress(nvml.NVMLError):  # most GPUs cannot be divided
             if nvml.nvmlDeviceGetMigMode(handle)[0]:
                 divided.append(ident)
-        if compiled and nvml.nvmlDeviceGetCudaComputeCapability(handle)[0] == _COMPILED_ATTENTION:
+        capability = tuple(nvml.nvmlDeviceGetCudaComputeCapability(handle))
+        if capability < oldest:
+            old.append(ident)
+        if compiled and capability[0] == _COMPILED_ATTENTION:
             preferring.append(ident)
     if instances:
         yield _mig_problem(f"{_VISIBLE} names {', '.join(instances)}", _VISIBLE, instances)
     if divided:
         yield _mig_problem(f"MIG is on for GPU {', '.join(divided)}", "fleet.device", divided)
+    if old:
+        yield Problem(
+            "resources.gpus",
+            f"GPU {', '.join(old)} is too old: the installed torch is built for CUDA "
+            f"{cuda_of_torch()}, which needs compute capability {oldest[0]}.{oldest[1]} or more",
+            setting="fleet.device",
+            given=",".join(old),
+            fix=f"Name only newer GPUs in {_VISIBLE}, or use endpoints, or fleet.device=cpu",
+        )
     if preferring and not all(map(_names_attention, compiled or ())):
         yield Problem(
             "package.missing",

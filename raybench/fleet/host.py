@@ -192,6 +192,11 @@ async def up(controller: Any, specs: Sequence[EngineSpec], say: "Say", *, device
         failures = [it.failure for it in status.engines.values() if it.failure]
         if status.engines and len(failures) == len(status.engines):
             raise RunFailed(Problem("engine.start", "; ".join(failures)))
+        stages = {_stage(it) for it in status.engines.values()}
+        waits = any(it.waits_for_weights for it in status.engines.values())
+        if waits and not stages & {"arriving", "awake"}:
+            await asyncio.sleep(_POLL_S)
+            continue
         # Others may follow before these were looked at again: work is there already.
         coming = {name for name, it in status.engines.items() if _stage(it) == "arriving"}
         if first is None and coming:

@@ -114,8 +114,7 @@ def llm_config(
             "graceful_shutdown_wait_loop_s": _STOP_LOOK_S,
         },
         **_bundles(place),
-        # Weights in a bucket (s3://…) are Ray's to copy; all others are here or on the hub.
-        **({} if "://" in source else vllm_patches.without_download()),
+        **vllm_patches.without_download(),
     }
 
 

@@ -125,7 +125,7 @@ def needs_of(
             load_s=_CPU_LOAD_S,
         )
     nodes = [node for node in nodes if chosen(node.labels, spec.nodes)] or nodes
-    if weights_gib := weights_gib or engines.weights_gib(spec.weights):
+    if weights_gib := weights_gib or engines.weights_gib(spec.weights, spec.load_format):
         weights_gib += _draft_gib(spec.options)
     count = _count_nodes(spec, nodes)
     if count is None:
@@ -135,7 +135,9 @@ def needs_of(
     if devices and all(memory.weights > _room(device, share, memory) for device in devices):
         return _too_large(spec, devices, share, memory)
     levels: tuple[SleepLevel, ...] = (1, 2)
-    if spec.options.get("load_format", "auto") not in _RELOADED_FORMATS:
+    if count > 1 or spec.options.get("enable_sleep_mode") is False:  # see llm_config
+        levels = ()
+    elif spec.load_format not in _RELOADED_FORMATS:
         levels = (1,)
     return EngineNeed(
         spec.name,

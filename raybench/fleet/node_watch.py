@@ -52,7 +52,7 @@ class NodeWatch:
         self._say = say
         self._gpu = gpu
         self._takes_all = takes_all
-        self._there = {_node_of(device) for device in reservations.devices}
+        self._there = self.nodes
         """Nodes that were there at the last look, those without devices for us among them."""
         self._lacking = 0
         """Nodes that died, and have no others in their place."""
@@ -61,6 +61,11 @@ class NodeWatch:
         self._waits: set[asyncio.Task[_Nodes]] = set()
         """All waits: each returns the nodes whose devices it has reserved."""
         self._are_awaited = False
+
+    @property
+    def nodes(self) -> set[str]:
+        """Return the names of the nodes whose devices are reserved."""
+        return {_node_of(device) for device in self._reservations.devices}
 
     async def changes(self) -> AsyncGenerator[DevicesLost | DevicesFound | NoMoreDevices]:
         """Yield what happens to the nodes, until cancelled. Ray does not know whose engines are."""
@@ -92,11 +97,21 @@ class NodeWatch:
             return None
         lost = frozenset().union(*groups)
         awaited = await asyncio.to_thread(may_come) or not self._takes_all
+        wanted = [
+            EngineNeed(
+                "others",
+                MemoryBudget(0.0),
+                devices=len(group),
+                nodes=len({*map(_node_of, group)}),
+                on=self._reservations.labels_of(group),
+            )
+            for group in groups
+        ]
         await asyncio.to_thread(self._reservations.forget, lost)
         self._are_awaited |= awaited
         if not self._takes_all:
-            for group in groups:
-                self._begin(self._wait_for_devices(group))
+            for need in wanted:
+                self._begin(self._wait_for_devices(need))
         elif awaited:
             counts = Counter(map(_node_of, lost))
             self._lacking += len(counts)
@@ -165,11 +180,9 @@ class NodeWatch:
             )
         return ()
 
-    async def _wait_for_devices(self, lost: frozenset[str]) -> _Nodes:
-        """Have Ray choose as many GPUs as these, which were reserved together."""
+    async def _wait_for_devices(self, wanted: EngineNeed) -> _Nodes:
+        """Have Ray choose GPUs in the place of those that were reserved together and are lost."""
         within_s = self._conf.start_deadline_s
-        spread = len({*map(_node_of, lost)})
-        wanted = EngineNeed("others", MemoryBudget(0.0), devices=len(lost), nodes=spread)
         chosen = await self._reservations.choose([wanted], self._conf, within_s)
         if not chosen:
             self._say(
@@ -177,7 +190,7 @@ class NodeWatch:
                     "fleet.devices_died",
                     "a node with engines died, and {lacking} GPUs in the place of its own did not "
                     "become free within fleet.start_deadline_s={seconds:g} s",
-                    lacking=len(lost),
+                    lacking=wanted.devices,
                     seconds=within_s,
                 )
             )

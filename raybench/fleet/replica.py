@@ -21,7 +21,8 @@ from raybench.engines.base import ReplicaEvent
 from raybench.engines.replica_server import Fingerprint, ReplicaServer
 from raybench.fleet.chat import NO_IMAGES, answered, messages, shows, turned_down
 from raybench.fleet.control_tokens import USUAL, control_tokens, harmless
-from raybench.fleet.deployment import wait_for_devices
+from raybench.fleet.deployment import gpus_of, wait_for_devices
+from raybench.fleet.memory_meter import MemoryMeter, ReplicaMemory
 from raybench.fleet.overtime import ended_in_time
 from raybench.fleet.reasons import of_death, root_cause
 from raybench.fleet.system_role import (
@@ -61,6 +62,8 @@ class BatchServer(LLMServer):
         self._reply_deadline_s = reply_deadline_s
         self._is_summed = bool(config.get("log_engine_metrics", True))
         await wait_for_devices(config, controller)
+        self._meter = MemoryMeter(gpus_of(config))
+        await self._meter.begin()
         await super().__init__(LLMConfig(**config), engine_cls=self.engine_class)
 
     async def start(self) -> None:
@@ -134,13 +137,22 @@ class BatchServer(LLMServer):
         """Take requests again after a drain."""
         self._server.reopen()
 
-    async def put_to_sleep(self, level: int) -> None:
-        """Go to sleep after a drain."""
+    async def memory_after_load(self) -> ReplicaMemory | None:
+        """Return what it takes after its load; None where that cannot be measured."""
+        return await self._meter.end()
+
+    async def put_to_sleep(self, level: int) -> ReplicaMemory | None:
+        """Go to sleep after a drain; return what it takes then."""
+        await self._meter.begin()
         await self._server.sleep(level)
+        return await self._meter.end()
 
     async def wake_and_compare(self) -> bool:
         """Wake up; return False where it is not the model any more that went to sleep."""
-        return await self._server.wake()
+        await self._meter.begin()
+        is_same = await self._server.wake()
+        await self._meter.end()
+        return is_same
 
     async def chat(self, *asked: Any, **named: Any) -> AsyncGenerator[Any]:
         """Answer a request of the endpoint, which vLLM answers past `stream`."""

@@ -6,7 +6,7 @@ groups keep them. Ray drops these with the driver, or with the controller of an 
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -34,6 +34,8 @@ class Reservations:
         self._gib: dict[str, float] = {}
         self._groups: dict[str, Any] = {}
         """By device; one group may keep several."""
+        self._labels: dict[str, Mapping[str, str]] = {}
+        """Of the nodes on which Ray chose a device, as far as its engine asks for any."""
 
     @property
     def devices(self) -> frozenset[str]:
@@ -43,6 +45,10 @@ class Reservations:
     def memory_gib(self, device: str) -> float:
         """Return the memory of a device."""
         return self._gib[device]
+
+    def labels_of(self, devices: Iterable[str]) -> Mapping[str, str]:
+        """Return the labels of nodes by which these devices were chosen for an engine."""
+        return next((self._labels[it] for it in sorted(devices) if it in self._labels), {})
 
     def groups_of(self, devices: Iterable[str]) -> list[frozenset[str]]:
         """Return these devices by the group that keeps them, with all others that it keeps."""
@@ -105,16 +111,20 @@ class Reservations:
         ]
         waiting = [asyncio.ensure_future(_ready(group)) for group in groups]
         kept: dict[str, Any] = {}
+        on: dict[str, Mapping[str, str]] = {}
         try:
             await asyncio.wait(waiting, timeout=within_s)
             for need, group, wait in zip(needs, groups, waiting, strict=True):
                 if wait.done():
                     with contextlib.suppress(Exception):  # its node died
                         await wait
-                        kept |= dict.fromkeys(await _devices_of(group, need.devices), group)
+                        names = await _devices_of(group, need.devices)
+                        kept |= dict.fromkeys(names, group)
+                        on |= dict.fromkeys(names, need.on)
             chosen = only(await _ask(kept, conf), kept)
             self._gib |= {it.name: it.memory_gib for node in chosen for it in node.devices}
             self._groups |= {name: kept[name] for name in kept if name in self._gib}
+            self._labels |= {name: on[name] for name in on if name in self._gib}
             return chosen
         finally:
             useful = [*self._groups.values()]  # other threads give devices back
@@ -132,6 +142,7 @@ class Reservations:
         self.release(devices)
         for device in devices:
             self._gib.pop(device, None)
+            self._labels.pop(device, None)
 
     def release(self, devices: Iterable[str]) -> None:
         """Give devices back to Ray, which gives them to a replica of this run."""

@@ -24,6 +24,7 @@ from raybench.fleet import reasons
 from raybench.fleet.deployment import application, deployed_as
 from raybench.fleet.engines import EngineSpec
 from raybench.fleet.llm_config import Place, llm_config
+from raybench.fleet.memory_meter import ReplicaMemory
 from raybench.fleet.reservations import Reservations
 from raybench.fleet.serve_calls import applications, deploy
 from raybench.statements import Statement
@@ -33,6 +34,10 @@ _POLL_S = 0.5
 _FAILED = ("DEPLOY_FAILED", "UNHEALTHY")
 _START_FAILED = "failed to start"
 """What Serve says of a deployment whose constructor raised."""
+_MEASURE_S = 30.0
+_SEEN = 0.9
+"""Share of an engine's weights that a measurement of host memory has to find, or it is no use: the
+driver may hold them where nobody counts them as a process's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +80,15 @@ class ServeBackend:
         self._places: dict[str, Place] = {}
         """Where each of them is deployed, or will be."""
         self._handles: dict[str, Any] = {}
+        self._measured_gib: dict[str, float] = {}
+        """What the last replica of an engine took of each device."""
         self._lent: dict[str, tuple[str, ...]] = {}
         """Devices that were given back to Ray, which gives them to a replica on several nodes."""
 
     async def load(
         self, replica: str, engine: str, devices: Sequence[str], *, has_process: bool
     ) -> float | None:
-        """Wait until a replica is up."""
+        """Wait until a replica is up; return what it takes of each device, if measured."""
         spec = self._hosting.specs[engine]
         if not has_process:
             self._engines[replica] = engine
@@ -100,7 +107,7 @@ class ServeBackend:
             await asyncio.sleep(_POLL_S)
             state = (await asyncio.to_thread(applications)).get(replica)
             if state is not None and state.status == "RUNNING":
-                return None
+                return await self._measure(replica, engine, devices)
             if state is None and was_there:
                 raise MoveFailedError(
                     Statement(
@@ -133,6 +140,21 @@ class ServeBackend:
             )
         )
 
+    async def _measure(self, replica: str, engine: str, devices: Sequence[str]) -> float | None:
+        """Return what a replica that is loaded takes of each device, with what a step takes."""
+        if not self._hosting.gpu:
+            return None
+        measured: ReplicaMemory | None = None
+        with suppress(Exception):  # it may just have died; then it is loaded again
+            async with asyncio.timeout(_MEASURE_S):
+                measured = await self._handle(replica).memory_after_load.remote()
+        if measured is None:
+            return None
+        # vLLM gives the memory of the step that it tried back to the driver.
+        gib = measured.device_gib + self._hosting.needs[engine].memory.activations
+        self._measured_gib[engine] = min(gib, *map(self._reservations.memory_gib, devices))
+        return self._measured_gib[engine]
+
     async def wake(self, replica: str, level: SleepLevel) -> bool:
         """Wake a replica; return False where it is not the model any more that went to sleep."""
         is_same = bool(await self._handle(replica).wake_and_compare.remote())
@@ -155,9 +177,14 @@ class ServeBackend:
         await self._handle(replica).reopen.remote()
 
     async def sleep(self, replica: str, level: SleepLevel) -> tuple[float | None, float | None]:
-        """Put a replica to sleep."""
-        await self._handle(replica).put_to_sleep.remote(level)
-        return None, None
+        """Put a replica to sleep; return the GiB left on each device and those in host memory."""
+        measured: ReplicaMemory | None = await self._handle(replica).put_to_sleep.remote(level)
+        if measured is None:
+            return None, None
+        need = self._hosting.needs[self._engines[replica]]
+        seen_gib = _SEEN * need.memory.weights * need.devices
+        host_gib = measured.host_gib if level == 1 and measured.host_gib >= seen_gib else None
+        return measured.device_gib, host_gib
 
     async def unload(self, replica: str) -> None:
         """End a replica, or what is left of it."""
@@ -198,7 +225,8 @@ class ServeBackend:
             return Place(nodes[0])
         need = self._hosting.needs[engine]
         smallest = min(map(self._reservations.memory_gib, devices))
-        share = need.share or min(need.memory.total / smallest, 1.0)
+        taken_gib = self._measured_gib.get(engine, need.memory.total)
+        share = need.share or min(taken_gib / smallest, 1.0)
         kv_gib = None if need.share else need.memory.kv
         if len({*nodes}) > 1:
             return Place(bundles=tuple(nodes), share=share, kv_gib=kv_gib)

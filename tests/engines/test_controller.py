@@ -17,13 +17,17 @@ from raybench.engines.controller import EngineController, MoveFailedError
 from raybench.engines.scheduler import EngineScheduler
 from raybench.engines.scheduler.messages import (
     Device,
+    DevicesFound,
     DevicesLost,
     EngineNeed,
     MemoryBudget,
     Node,
     Rules,
     SleepLevel,
+    WeightsMissing,
 )
+from raybench.engines.weight_fetcher import WeightFetcher
+from raybench.errors import Problem
 from raybench.types import Completion, Message, Request
 
 pytestmark = pytest.mark.virtual_time
@@ -95,6 +99,49 @@ async def test_engines_take_turns_on_one_device() -> None:
         found = await answers(there, 40)
         assert there.scheduler.costs.loads == 3  # each once
     assert texts(found) == await undisturbed("one", "two", "three", count=40)
+
+
+async def test_no_device_is_held_while_weights_are_fetched() -> None:
+    """The engine whose weights are here uses the devices until those of the other have come."""
+    engines = {name: need(name, load_s=30.0, replicas=2) for name in ("here", "fetched")}
+    lacking = replace(node("a", 2), lacks=frozenset({"fetched"}))
+    there = VirtualWorld(
+        [lacking],
+        [*engines.values()],
+        {name: replace(PROFILE, model=name) for name in engines},
+        rules=Rules(patience_s=600.0),
+    )
+
+    async def fetch(node: str, engine: str) -> Problem | None:
+        await asyncio.sleep(400)
+        assert len(there.processes) == 2
+        assert there.controller.status().engines["fetched"].waits_for_weights
+        return None
+
+    fetcher = WeightFetcher(
+        {"fetched": engines["fetched"]}, fetch, there.controller.note, there.said.append, 7200.0
+    )
+    await there.start()
+    fetcher.add([lacking])
+    try:
+        found = await answers(there, 1500)
+        assert there.scheduler.costs.loads == 4
+    finally:
+        await fetcher.close()
+        await there.stop()
+    assert texts(found) == await undisturbed("here", "fetched", count=1500)
+
+
+async def test_an_engine_whose_weights_cannot_be_fetched_is_refused_with_the_reason() -> None:
+    async with controlled("one") as (controller, _):
+        controller.note(DevicesFound((replace(node("b", 1), lacks=frozenset({"one"})),)))
+        controller.note(DevicesLost(frozenset({"a/0"})))
+        assert controller.status().engines["one"].waits_for_weights
+        await want(controller, "one", 5)
+        assert (await controller.assignments("client", -1)).failures == {}
+        controller.note(WeightsMissing("one", "no network"))
+        found = await controller.assignments("client", -1)
+        assert found.failures == {"one": "no network"}
 
 
 async def test_free_devices_become_replicas() -> None:

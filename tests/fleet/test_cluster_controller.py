@@ -1,7 +1,7 @@
 """The controller on a cluster: GPUs that it takes, what it refuses, how it begins and ends."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -15,9 +15,10 @@ from raybench.config import FleetConf
 from raybench.engines.base import DemandReport
 from raybench.engines.controller import Assignments
 from raybench.engines.scheduler.messages import SleepLevel
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.fleet import cluster_controller, node_watch, quiet
 from raybench.fleet.cluster_controller import ClusterController
+from raybench.fleet.downloads import Download, Outcome
 from raybench.fleet.engines import EngineSpec, group_engines
 from raybench.fleet.reservations import Reservations
 from raybench.fleet.serve_backend import Hosting
@@ -71,6 +72,27 @@ class FakeCluster(FakeRay):
         self.sizes: dict[str, float] = {}
         """GiB by the beginning of an engine's name."""
         self.backends: list[FakeBackend] = []
+        self.lacks: dict[str, set[str]] = {}
+        """Repositories that a node lacks."""
+        self.problems: dict[str, Problem] = {}
+        """Why repositories cannot be fetched."""
+
+    async def missing_on(
+        self, node: str, wanted: Mapping[str, Sequence[Download]]
+    ) -> frozenset[str]:
+        """Return the engines of which a node lacks files."""
+        lacks = self.lacks.get(node, set())
+        return frozenset(
+            name for name, each in wanted.items() if any(it.repository in lacks for it in each)
+        )
+
+    async def fetch_on(self, node: str, download: Download) -> Outcome:
+        """Fetch in 10 s."""
+        await asyncio.sleep(10)
+        if problem := self.problems.get(download.repository):
+            return Outcome("missing", problem=problem)
+        self.lacks[node].discard(download.repository)
+        return Outcome("fetched")
 
     def make_backend(self, *given: Any) -> FakeBackend:
         self.backends.append(FakeBackend(*given))
@@ -94,6 +116,8 @@ def there(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
         monkeypatch.setattr(module, "may_come", lambda: found.may_come)
     monkeypatch.setattr(node_watch, "_alive", lambda: {*found.gpus})
     monkeypatch.setattr(cluster_controller, "sizes", found.find_sizes)
+    for name in ("missing_on", "fetch_on"):
+        monkeypatch.setattr(cluster_controller, name, getattr(found, name))
     monkeypatch.setattr(cluster_controller, "ServeBackend", found.make_backend)
     monkeypatch.setattr(quiet, "quieten", lambda: None)
     return found
@@ -184,6 +208,52 @@ async def test_what_fits_is_loaded_at_once(there: FakeCluster) -> None:
         (backend,) = there.backends
         await until(lambda: len(backend.loads) == 2)
         assert {devices for _, devices in backend.loads} == {("x/gpu0",), ("x/gpu1",)}
+
+
+async def test_weights_are_fetched_before_a_load_takes_a_gpu(there: FakeCluster) -> None:
+    there.lacks = {"x": {"org/a"}, "y": {"org/a", "org/b"}}
+    async with opened("a", "b", replicas=2) as controller:
+        (backend,) = there.backends
+        await until(lambda: bool(backend.loads))
+        began = now()
+        assert backend.loads[0][1][0].startswith("x/")
+        assert "weights.fetching" in codes(controller.status().said)
+        await until(lambda: len(backend.loads) == 2)
+        assert now() - began == pytest.approx(10.0, abs=1.0)
+        await asyncio.sleep(30)
+        assert not there.lacks["x"] | there.lacks["y"]
+
+
+async def test_weights_that_cannot_be_fetched_fail_their_engine_alone(there: FakeCluster) -> None:
+    there.lacks = {name: {"org/a"} for name in "xy"}
+    there.problems = {"org/a": Problem("hub.access", "org/a is gated")}
+    async with opened("a", "b") as controller:
+        (backend,) = there.backends
+        failing = specs_of("a")[0].name
+        await until(lambda: bool(controller.status().engines[failing].failure))
+        assert code(controller.status().engines[failing].failure) == "weights.missing"
+        assert [engine for engine, _ in backend.loads] == [specs_of("b")[0].name]
+
+
+async def test_a_node_that_comes_gets_the_weights_that_it_lacks(there: FakeCluster) -> None:
+    there.gpus, there.may_come = {"x": 1}, True
+    async with opened("a"):
+        (backend,) = there.backends
+        await until(lambda: len(backend.loads) == 1)
+        there.lacks["z"] = {"org/a"}
+        there.kill("x")
+        there.add("z", 1)
+        await until(lambda: len(backend.loads) == 2)
+        assert backend.loads[1][1] == ("z/gpu0",)
+        assert there.lacks["z"] == set()
+
+
+async def test_downloads_end_with_the_controller(there: FakeCluster) -> None:
+    there.lacks = {name: {"org/a"} for name in "xy"}
+    async with opened("a") as controller:
+        await controller.turn_away()
+        await asyncio.sleep(100)
+        assert there.lacks == {name: {"org/a"} for name in "xy"}
 
 
 async def test_all_engines_that_fit_nowhere_are_named_before_any_is_loaded(

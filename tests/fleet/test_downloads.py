@@ -1,8 +1,10 @@
 """What engines need of a hub of this machine: weighed, checked, fetched."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import huggingface_hub.constants
@@ -18,10 +20,10 @@ from raybench.fleet.downloads import (
     downloads_of,
     fetch,
     needed_files,
-    weight_files,
     weights_gib,
 )
 from raybench.fleet.hub import sizes
+from raybench.fleet.weight_files import weight_files
 from raybench.types import ModelSpec
 
 MiB = 2**20
@@ -236,6 +238,21 @@ def test_a_model_is_fetched_once_with_what_its_engine_reads(hub: FileHub) -> Non
     hub.asked.clear()
     assert check(model).state == "here" and hub.asked == []
     assert fetch(model).state == "here" and asked_files(hub) == set()
+
+
+def test_a_download_without_room_on_the_disk_does_not_begin(
+    hub: FileHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.files = {"org/m": WHOLE, "org/large": {**TEXT, "model.safetensors": 40 * GIB}}
+    free = SimpleNamespace(free=41 * GIB)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: free)
+    problem = fetch(Download("org/large", setting="it")).problem
+    assert problem is not None
+    assert (problem.code, problem.setting, problem.given) == ("resources.disk", "it", "org/large")
+    assert asked_files(hub) == set()
+    assert fetch(Download("org/m")).state == "fetched"
+    free.free = 0  # what is here needs no room
+    assert fetch(Download("org/m")).state == "here"
 
 
 def test_a_commit_that_is_here_is_not_looked_up(hub: FileHub) -> None:

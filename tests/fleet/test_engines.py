@@ -10,7 +10,7 @@ from refusals import Refusal, refusal
 from raybench.config import FleetConf
 from raybench.fleet import devices, embedded
 from raybench.fleet.devices import GIB
-from raybench.fleet.engines import gpus_of, group_engines, is_path, problems
+from raybench.fleet.engines import gpus_of, group_engines, is_path, problems, weights_gib
 from raybench.types import ModelSpec, Replicas, Sampling
 
 CPU = FleetConf(device="cpu")
@@ -151,6 +151,7 @@ def test_a_sound_roster_has_no_problems(tmp_path: Path, monkeypatch: pytest.Monk
         "~nobody-of-this-name/model",
         "embeded",
         "https://hub/org/name",
+        "s3://bucket/name",
         "org/name/file",
         "org/name with space",
     ],
@@ -160,6 +161,22 @@ def test_weights_that_cannot_be_are_named(weights: str) -> None:
     assert (*refusal(problem), problem.given) == (*WEIGHTS, weights)
     for part in ("model 'mine'", f"'{weights}'", "ORG/NAME", "'embedded'"):
         assert part in problem.text
+    assert problem.fix or "://" not in weights
+
+
+def test_of_weights_in_two_formats_those_count_that_vllm_loads(tmp_path: Path) -> None:
+    for name, mib in {
+        "model.safetensors": 4,
+        "pytorch_model.bin": 5,
+        "training_args.bin": 1,
+    }.items():
+        (tmp_path / name).write_bytes(bytes(mib * 2**20))
+    assert weights_gib(str(tmp_path)) == 4 / 1024
+    assert weights_gib(str(tmp_path), "pt") == 0.0
+    assert weights_gib(str(tmp_path), "dummy") == 4 / 1024
+    (tmp_path / "model.safetensors").unlink()
+    assert weights_gib(str(tmp_path)) == 5 / 1024
+    assert weights_gib("org/name") == 0.0
 
 
 def test_a_folder_without_a_config_is_named(

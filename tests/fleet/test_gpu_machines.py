@@ -20,8 +20,10 @@ from raybench.errors import RunFailed
 from raybench.fleet import cluster, devices
 from raybench.fleet.devices import Machine
 from raybench.fleet.gpus import (
+    DeviceUse,
     cuda_of_torch,
-    engine_defaults,
+    device_uses,
+    engine_environment,
     gpus_gib,
     inspect_machine,
     nvcc,
@@ -30,6 +32,7 @@ from raybench.fleet.gpus import (
 
 SAMPLER = "VLLM_USE_FLASHINFER_SAMPLER"
 ATTENTION = "roster.models[].options.attention_backend"
+PINNED = "pinned_max_cached_size_mb"
 ABSENT = ("package.missing", None)
 
 
@@ -115,9 +118,37 @@ def test_gpus_that_cannot_be_divided_are_no_problem(machine: GpuMachine) -> None
     assert found() == []
 
 
+@pytest.mark.parametrize(
+    ("built_for", "capability", "too_old"),
+    [
+        ("13.0", (7, 0), True),
+        ("13.0", (6, 1), True),
+        ("13.0", (7, 5), False),
+        ("12.8", (7, 0), False),
+        ("12.8", (6, 1), True),
+        (None, (6, 1), False),
+    ],
+)
+def test_gpus_that_the_wheels_have_no_code_for_are_refused(
+    machine: GpuMachine, built_for: str | None, capability: tuple[int, int], too_old: bool
+) -> None:
+    machine.install_torch(built_for)
+    machine.gpus[1].capability = capability
+    assert found() == [("resources.gpus", "fleet.device")] * too_old
+    assert [problem.given for problem in start_problems()] == ["1"] * too_old
+    machine.set(CUDA_VISIBLE_DEVICES="0")
+    assert found() == []
+
+
 def test_visible_gpus_are_known_to_nvml_by_number_or_whole_uuid(machine: GpuMachine) -> None:
     machine.set(CUDA_VISIBLE_DEVICES="1, GPU-a")
     assert (found(), gpus_gib()) == ([], {"1": 80.0, "GPU-a": 80.0})
+
+
+def test_what_processes_take_of_a_gpu_is_read_by_number_and_by_uuid(machine: GpuMachine) -> None:
+    machine.gpus[0].used_gib, machine.gpus[0].processes = 30.0, [(11, 20.0), (11, 1.0), (12, None)]
+    machine.gpus[1].used_gib, machine.gpus[1].processes = 5.0, None
+    assert device_uses(["GPU-a", "1"]) == [DeviceUse(30.0, {11: 21.0}), DeviceUse(5.0, {})]
     machine.set(CUDA_VISIBLE_DEVICES="GPU-,0")
     (problem,) = start_problems()
     assert (problem.code, problem.given) == ("environment.variable", "GPU-")
@@ -251,9 +282,47 @@ def test_attention_that_vllm_chooses_may_need_nvcc(
 
 def test_engines_leave_alone_what_nvcc_would_compile(machine: GpuMachine) -> None:
     off = {SAMPLER, "VLLM_USE_DEEP_GEMM", "VLLM_ALLREDUCE_USE_FLASHINFER"}
-    assert engine_defaults() == dict.fromkeys(off, "0")
+    environment = engine_environment()
+    assert {name for name, value in environment.items() if value == "0"} == off
+    machine.set(VLLM_USE_DEEP_GEMM="1")
+    assert "VLLM_USE_DEEP_GEMM" not in engine_environment()
     machine.add("bin/nvcc")
-    assert engine_defaults() == {SAMPLER: "0"}
+    assert {name for name, value in engine_environment().items() if value == "0"} == {SAMPLER}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, {"PYTORCH_ALLOC_CONF": f"{PINNED}:16"}),
+        ({"PYTORCH_ALLOC_CONF": ""}, {"PYTORCH_ALLOC_CONF": f"{PINNED}:16"}),
+        ({"PYTORCH_ALLOC_CONF": "a:1"}, {"PYTORCH_ALLOC_CONF": f"a:1,{PINNED}:16"}),
+        (
+            {"PYTORCH_ALLOC_CONF": "a:1", "PYTORCH_CUDA_ALLOC_CONF": "b:1"},
+            {"PYTORCH_CUDA_ALLOC_CONF": f"b:1,{PINNED}:16"},
+        ),
+        ({"PYTORCH_ALLOC_CONF": f"{PINNED}:64"}, {}),
+    ],
+)
+def test_weights_of_sleepers_are_neither_rounded_up_nor_kept_in_host_memory(
+    machine: GpuMachine, given: dict[str, str], expected: dict[str, str]
+) -> None:
+    machine.set(**given)
+    environment = engine_environment()
+    assert {name: environment[name] for name in environment if "ALLOC" in name} == expected
+
+
+def test_torch_rounds_no_pinned_block_that_it_does_not_keep() -> None:
+    """A newer torch may: then gpus.py and the budget of host memory have to follow."""
+    if not (spec := importlib.util.find_spec("torch")) or not spec.origin:
+        pytest.skip("no torch")
+    sources = Path(spec.origin).parent / "include"
+    allocator = (sources / "ATen/core/CachingHostAllocator.h").read_text()
+    assert (
+        "size <= pinned_max_cached_size()) {\n        return c10::llvm::PowerOf2Ceil" in allocator
+    )
+    assert "if (size > pinned_max_cached_size()) {" in allocator
+    library = Path(spec.origin).parent / "lib" / "libc10.so"
+    assert PINNED.encode() in library.read_bytes()
 
 
 def test_vllm_has_what_this_relies_on() -> None:

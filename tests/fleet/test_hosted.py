@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -333,6 +334,23 @@ async def test_an_engine_that_comes_later_is_not_waited_for() -> None:
         status(shared=loading, single=engine()), status(shared=opened, single=loading)
     )
     await wait_until_up(actor)
+
+
+async def test_where_no_weights_are_here_the_first_ones_are_waited_for() -> None:
+    fetching = replace(engine(), waits_for_weights=True)
+    actor = controller(
+        status(shared=fetching, single=fetching),
+        status(shared=engine(ReplicaState.LOADING), single=fetching),
+        status(shared=engine(ReplicaState.OPEN), single=fetching),
+    )
+    assert await wait_until_up(actor) == 1
+    assert len(actor.left) == 1
+    failed = engine(failure="no network")
+    actor = controller(
+        status(shared=fetching, single=fetching), status(shared=failed, single=failed)
+    )
+    with refused("engine.start", kind=RunFailed):
+        await wait_until_up(actor)
 
 
 async def test_one_engine_that_fails_leaves_the_others() -> None:

@@ -215,9 +215,9 @@ def test_ray_counts_no_gpu_for_a_replica_on_one_node_and_starts_its_parts_beside
 # ---------------------------------------------------------------------------- engines that share
 
 
-@pytest.mark.parametrize(("source", "copied"), [("org/model", False), ("s3://b/model", True)])
-def test_ray_copies_weights_from_buckets_and_looks_for_no_others(source: str, copied: bool) -> None:
-    assert ("callback_config" not in config(source, gpu=True)) == copied
+def test_ray_looks_for_no_weights() -> None:
+    """Those in a bucket, which it would copy, are refused (engines.problems)."""
+    assert "callback_config" in config("org/model", gpu=True)
 
 
 def test_a_replica_whose_kv_cache_has_a_size_gets_that_size(weights: str) -> None:

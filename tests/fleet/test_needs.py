@@ -188,6 +188,14 @@ def test_formats_that_cannot_be_loaded_again_sleep_at_level_1_only() -> None:
     assert need(engine("m", load_format="gguf"), node(80)).can_sleep == {1}
 
 
+def test_an_engine_without_sleep_mode_does_not_sleep() -> None:
+    """Ray places those on several nodes, which have none (llm_config)."""
+    assert need(engine("m", enable_sleep_mode=False), node(80)).can_sleep == frozenset()
+    spread = engine("m", pipeline_parallel_size=2)
+    assert need(spread, node(80), node(80, name="b")).can_sleep == frozenset()
+    assert need(spread, node(80, 80)).can_sleep == {1, 2}
+
+
 def test_judges_are_referees() -> None:
     judge = group_engines([ModelSpec(f"m{JUDGING}", "vllm", "org/m")])[0]
     assert need(judge, node(80)).is_referee

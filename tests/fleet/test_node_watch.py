@@ -357,3 +357,21 @@ async def test_nothing_is_asked_for_once_it_has_ended(there: FakeCluster) -> Non
         assert await after() == lost("x/gpu0")
         await until(lambda: bool(there.groups))
     await until(lambda: not there.groups)
+
+
+async def test_others_have_the_labels_that_the_engine_of_the_lost_ones_asks_for(
+    there: FakeCluster,
+) -> None:
+    there.add("y", 1)
+    kept = Reservations("run", gpu=True)
+    on = {"ray.io/node-id": "!in(y, head)"}
+    wanted = EngineNeed("e", MemoryBudget(1.0), devices=1, on=on)
+    await kept.choose([wanted], CONF, 10.0)
+    assert kept.devices == {"x/gpu0"}
+    watch = NodeWatch(kept, CONF, there.said.append, gpu=True, takes_all=False)
+    async with aclosing(watch.changes()) as changes:
+        there.kill("x")
+        assert await anext(changes) == lost("x/gpu0")
+        await asyncio.sleep(20.0)
+        there.add("z", 1)
+        assert await anext(changes) == found("z/gpu0")

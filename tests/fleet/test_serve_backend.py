@@ -16,10 +16,11 @@ from virtual_time import loop, now
 from raybench.config import FleetConf
 from raybench.engines.base import Heartbeat, ReplicaClosed, ReplicaEvent
 from raybench.engines.controller import MoveFailedError
-from raybench.engines.scheduler.messages import Device, EngineNeed, MemoryBudget, Node
+from raybench.engines.scheduler.messages import Device, EngineNeed, MemoryBudget, Node, SleepLevel
 from raybench.errors import Problem, RunFailed
 from raybench.fleet import group_engines, serve_backend
 from raybench.fleet.llm_config import Place
+from raybench.fleet.memory_meter import ReplicaMemory
 from raybench.fleet.reservations import Reservations
 from raybench.fleet.serve_backend import Hosting, ServeBackend, ServeReplica
 from raybench.types import Completion, Message, ModelSpec, Request
@@ -65,13 +66,18 @@ class Serve:
         self.deployed: list[str] = []
         self.stopped: list[str] = []
         self.places: list[Place] = []
-        self.handle = SimpleNamespace()
+        self.memory: ReplicaMemory | None = None
+        """What a replica measures after each move."""
+        self.handle = SimpleNamespace(memory_after_load=Remote(self._measure))
         """Of each replica."""
         self.config: Callable[[], None] = lambda: None
         """Called where the configuration of a replica is made."""
         for name in ("applications", "deploy", "stop", "llm_config"):
             monkeypatch.setattr(serve_backend, name, getattr(self, f"_{name}"))
         monkeypatch.setattr(serve_backend, "handle", lambda name: self.handle)
+
+    async def _measure(self) -> ReplicaMemory | None:
+        return self.memory
 
     def _applications(self) -> dict[str, Any]:
         said = self.says.pop(0) if len(self.says) > 1 else self.says[0]
@@ -188,6 +194,55 @@ async def test_an_application_that_was_deleted_is_not_waited_for(
     error = await Hosted().failure(has_process=has_process)
     assert (code(error), error.kind) == ("engine.application_deleted", "other")
     assert now() - begun < 10
+
+
+# ---------------------------------------------------------------------------------- memory
+
+
+async def test_what_a_loaded_replica_takes_is_measured_and_its_next_load_asks_for_that(
+    serve: Serve,
+) -> None:
+    hosted, serve.memory = Hosted(), ReplicaMemory(40.0, 3.0)
+    assert await hosted.load("b/gpu0") == 42.0  # with the 2 GiB of a step
+    await hosted.load("b/gpu0")
+    assert [place.share for place in serve.places] == [32 / 80, 42 / 80]
+    serve.memory = ReplicaMemory(79.0, 3.0)
+    assert await hosted.load("b/gpu0") == 80.0
+
+
+async def test_a_replica_that_cannot_be_measured_is_estimated(serve: Serve) -> None:
+    async def hang() -> None:
+        await asyncio.Event().wait()
+
+    async def fail() -> None:
+        raise ConnectionError("it died")
+
+    assert await Hosted().load() is None
+    serve.memory = ReplicaMemory(40.0, 3.0)
+    assert await Hosted(gpu=False).load("a/cpu") is None
+    for call in (hang, fail):
+        serve.handle.memory_after_load = Remote(call)
+        assert await Hosted().load() is None
+
+
+@pytest.mark.parametrize(
+    ("level", "host_gib", "counted"),
+    [
+        (1, 12.0, 12.0),
+        (1, 8.0, None),  # less than the weights: the driver holds them elsewhere
+        (2, 12.0, None),
+    ],
+)
+async def test_what_a_sleeper_leaves_on_devices_and_takes_of_the_host_is_measured(
+    serve: Serve, level: SleepLevel, host_gib: float, counted: float | None
+) -> None:
+    async def sleep(level: int) -> ReplicaMemory:
+        return ReplicaMemory(1.2, host_gib)
+
+    hosted = Hosted()
+    await hosted.load()
+    serve.handle.put_to_sleep = Remote(sleep)
+    assert await hosted.backend.sleep(REPLICA, level) == (1.2, counted)
 
 
 # ---------------------------------------------------------------------------------- place

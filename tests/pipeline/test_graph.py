@@ -258,7 +258,7 @@ async def faulty(fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> list
         patched.setattr(graph, "_FEW_UNITS", 10)
         before = _workers("MapBatches(InTurn)")
         units = await asked(fleet, ["able", "dull"], parts, checker="gone")
-        assert _workers("MapBatches(InTurn)") == before
+        assert _workers("MapBatches(InTurn)") <= before  # of earlier graphs, some of which end
     return units
 
 

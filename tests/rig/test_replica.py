@@ -163,12 +163,18 @@ async def test_what_becomes_of_a_request(
 async def test_it_sleeps_and_wakes_as_the_controller_asks(
     memory: SharedDeviceMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", pynvml)
     server = await _started(_config(tmp_path / "w", *TWO), monkeypatch)
+    loaded = await server.memory_after_load()
+    assert loaded is not None
+    assert loaded.device_gib == pytest.approx(80 - memory.free("0") / GIB)
     before = (await _one(server, "x")).text
     for level in (1, 2):
         await server.drain(cut_waiting=False)
-        await server.put_to_sleep(level)
+        asleep = await server.put_to_sleep(level)
         assert memory.free("0") / GIB > 78
+        assert asleep is not None
+        assert asleep.device_gib == pytest.approx(80 - memory.free("0") / GIB)
         assert await server.wake_and_compare()
     assert (await _one(server, "x")).text == before != GARBAGE
 

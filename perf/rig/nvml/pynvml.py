@@ -33,6 +33,14 @@ class Memory:
     used: int
 
 
+@dataclass(frozen=True)
+class Process:
+    """A process that has memory of a device."""
+
+    pid: int
+    usedGpuMemory: int
+
+
 def nvmlInit() -> None:
     """Begin."""
 
@@ -76,11 +84,21 @@ def nvmlDeviceGetName(handle: Device) -> str:
     return "Virtual GPU"
 
 
+def nvmlDeviceGetCudaComputeCapability(handle: Device) -> tuple[int, int]:
+    """Return what a device can do: as much as an H100."""
+    return 9, 0
+
+
 def nvmlDeviceGetMemoryInfo(handle: Device) -> Memory:
     """Return the memory of a device, all processes together."""
     books: SharedDeviceMemory = memory()
     total, free = books.total(str(handle.index)), books.free(str(handle.index))
     return Memory(total, free, total - free)
+
+
+def nvmlDeviceGetComputeRunningProcesses(handle: Device) -> list[Process]:
+    """Return the processes that have memory of a device."""
+    return [Process(*it) for it in memory().processes(str(handle.index)).items()]
 
 
 def nvmlDeviceGetMigMode(handle: Device) -> tuple[int, int]:

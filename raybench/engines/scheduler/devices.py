@@ -28,17 +28,29 @@ class EngineMemory:
     left_gib: float
     host_gib: float
     measured_gib: float | None = None
+    """Where it takes a share of each device, as much of it as is beyond that share."""
     alone: bool = False
     """It takes whole devices: it did not fit beside others."""
 
+    def note_load(self, gib: float, devices: "Sequence[DeviceMemory]") -> None:
+        """Note what a replica takes of that of its devices of which it takes most."""
+        share_gib = self.need.share * max(device.gib for device in devices)
+        self.measured_gib, self.alone = max(0.0, gib - share_gib), False
+
     def awake_gib(self, device: "DeviceMemory") -> float:
         """Return what it takes of a device."""
-        gib = self.need.memory.total if self.measured_gib is None else self.measured_gib
+        beyond_gib = self.measured_gib or 0.0
         return max(
-            gib,
-            self.need.share * device.gib,
+            self.least_gib,
+            min(self.need.share * device.gib + beyond_gib, device.gib) if self.need.share else 0.0,
             device.gib - device.other_gib if self.alone else 0.0,
         )
+
+    @property
+    def least_gib(self) -> float:
+        """Return what it takes of any device, however small."""
+        measured = None if self.need.share else self.measured_gib
+        return self.need.memory.total if measured is None else measured
 
 
 @dataclass(eq=False, slots=True)
@@ -109,6 +121,8 @@ class NodeDevices:
 
     node: Node
     devices: list[DeviceMemory] = field(default_factory=list)
+    lacks: set[str] = field(default_factory=set)
+    """Engines whose weights it does not have yet."""
 
 
 class Leaver(NamedTuple):
@@ -133,7 +147,7 @@ class Placement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """There are such devices, but they are taken."""
+    """There are such devices, but they are taken, or the engine's weights are not there yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +173,7 @@ class Devices:
         """Take in nodes, or more devices of known nodes."""
         for node in nodes:
             here = self.nodes.setdefault(node.name, NodeDevices(node))
-            here.node = node
+            here.node, here.lacks = node, {*node.lacks}
             for device in node.devices:
                 if device.name not in self.by_name:
                     self.by_name[device.name] = DeviceMemory(
@@ -181,28 +195,41 @@ class Devices:
         self._fitting.clear()
         return gone
 
-    def recompute(self, memory: EngineMemory) -> None:
-        """Note that an engine's memory has changed."""
-        self._fitting.pop(memory.need.engine, None)
+    def recompute(self, engine: str) -> None:
+        """Note that an engine's memory has changed, or that it can be loaded on other nodes."""
+        self._fitting.pop(engine, None)
 
     def fitting(self, memory: EngineMemory) -> list[list[DeviceMemory]]:
         """Return the devices that could hold an engine by themselves, by node with enough of them.
 
-        Only where no node has enough do nodes count that have a stage's share of them.
+        Only where no node has enough do nodes count that have a stage's share of them. Nodes
+        without its weights do not count.
         """
+        name = memory.need.engine
+        if name not in self._fitting:
+            self._fitting[name] = self._find_fitting(
+                memory, [node for node in self.nodes.values() if name not in node.lacks]
+            )
+        return self._fitting[name]
+
+    def lacks_weights(self, memory: EngineMemory) -> bool:
+        """Tell whether an engine fits on devices, but on none whose node has its weights."""
+        return not self.fitting(memory) and bool(self._find_fitting(memory, self.nodes.values()))
+
+    def _find_fitting(
+        self, memory: EngineMemory, nodes: "Iterable[NodeDevices]"
+    ) -> list[list[DeviceMemory]]:
         need = memory.need
-        if need.engine not in self._fitting:
-            nodes = [
-                [each for each in node.devices if memory.awake_gib(each) <= each.gib + TOLERANCE]
-                for node in self.nodes.values()
-                if chosen(node.node.labels, need.on)
-            ]
-            found = [devices for devices in nodes if len(devices) >= need.devices]
-            if not found and need.nodes > 1:
-                found = [devices for devices in nodes if len(devices) >= _stage(need)]
-                found = found if len(found) >= need.nodes else []
-            self._fitting[need.engine] = found
-        return self._fitting[need.engine]
+        by_node = [
+            [each for each in node.devices if memory.awake_gib(each) <= each.gib + TOLERANCE]
+            for node in nodes
+            if chosen(node.node.labels, need.on)
+        ]
+        found = [devices for devices in by_node if len(devices) >= need.devices]
+        if not found and need.nodes > 1:
+            found = [devices for devices in by_node if len(devices) >= _stage(need)]
+            found = found if len(found) >= need.nodes else []
+        return found
 
     def sleep_level(self, replica: Replica) -> Literal[0, 1, 2]:
         """Return the level at which a replica can go to sleep; 0 where it cannot."""
@@ -228,7 +255,7 @@ def choose_devices(
     need = memory.need
     nodes = devices.fitting(memory)
     if not nodes:
-        return Never(_explain(memory, devices))
+        return Waits() if devices.lacks_weights(memory) else Never(_explain(memory, devices))
     stages, count = stages_of(need, nodes)
     found: list[tuple[tuple[float, ...], Placement]] = []
     for node in nodes:
@@ -366,7 +393,7 @@ def _explain(memory: EngineMemory, devices: Devices) -> Statement:
         "devices (tensor_parallel_size), lower its KV cache (fleet.kv_cache_gib), or choose a "
         "smaller model",
         engine=need.engine,
-        gib=need.memory.total if memory.measured_gib is None else memory.measured_gib,
+        gib=memory.least_gib,
         devices=need.devices,
         labels=f" with {told(need.on)}" if need.on else "",
         count=len(here),

@@ -53,6 +53,8 @@ class EngineState:
     """Loads that may still fail before it counts as failed."""
     reason: str = ""
     """Why it is unavailable; empty where it is not."""
+    weights_failure: str = ""
+    """Why no node has its weights; empty where one has, or tries."""
     has_no_place: bool = False
     had_place: bool = False
     repeats_swap: bool = False
@@ -60,6 +62,8 @@ class EngineState:
     failed_on: frozenset[str] = frozenset()
     """The devices of its last failure for want of memory."""
     may_grow: bool = True
+    has_told_of_host: bool = False
+    """It was said that its weights have no room in host memory."""
     _answered: float = 0.0
     _replica_s: float = 0.0
     _counted_at: float = 0.0

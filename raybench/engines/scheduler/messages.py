@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Literal
 
 from raybench.engines.base import DemandReport
+from raybench.statements import Statement
 
 SleepLevel = Literal[1, 2]
 """1 keeps the weights in host memory, 2 drops them."""
@@ -36,6 +37,8 @@ class Node:
     host_gib: float = 0.0
     """Host memory for the weights of engines that sleep at level 1."""
     labels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    lacks: frozenset[str] = frozenset()
+    """Engines whose weights it does not have yet: none of these is loaded there before it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,13 +218,29 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
+class WeightsFetched:
+    """A node has the weights of an engine now."""
+
+    engine: str
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsMissing:
+    """No node could fetch the weights of an engine, and none tries any more."""
+
+    engine: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """Time has passed."""
 
 
 Event = (
     Reported | ClientGone | Loaded | Woken | Drained | Asleep | Unloaded | MoveFailed | Restarting
-    | DevicesLost | DevicesFound | NoMoreDevices | Measured | Tick
+    | DevicesLost | DevicesFound | NoMoreDevices | Measured | WeightsFetched | WeightsMissing | Tick
 )  # fmt: skip
 
 
@@ -284,4 +303,11 @@ class Refuse:
     reason: str
 
 
-Action = Load | Wake | Close | Reopen | Sleep | Unload | Refuse
+@dataclass(frozen=True, slots=True)
+class Announce:
+    """Tell people what they may want to change; answered by nothing."""
+
+    text: Statement
+
+
+Action = Load | Wake | Close | Reopen | Sleep | Unload | Refuse | Announce

@@ -21,6 +21,7 @@ from raybench.engines.scheduler.devices import (
 from raybench.engines.scheduler.engine_state import EngineState, new_engine
 from raybench.engines.scheduler.messages import (
     Action,
+    Announce,
     Asleep,
     Close,
     Drained,
@@ -83,8 +84,8 @@ class ReplicaMoves:
                 self._end_move(replica)
                 engine.load_s, engine.tries, engine.repeats_swap = seconds, _TRIES, False
                 if gib is not None:
-                    replica.memory.measured_gib, replica.memory.alone = gib, False
-                    self.devices.recompute(replica.memory)
+                    replica.memory.note_load(gib, replica.devices)
+                    self.devices.recompute(engine.name)
                 self._open(engine, replica)
             case Woken() if state is ReplicaState.WAKING:
                 self._end_move(replica)
@@ -168,7 +169,7 @@ class ReplicaMoves:
     def _retry(self, engine: EngineState, tries: int) -> None:
         """Let an engine that failed be tried again: something has changed."""
         if not engine.has_no_place:
-            engine.reason = ""
+            engine.reason = engine.weights_failure
         engine.tries, engine.may_grow = max(engine.tries, tries), True
 
     def lose(self, names: frozenset[str]) -> Iterator[Action]:
@@ -190,6 +191,21 @@ class ReplicaMoves:
                     self._leave_for_good(replica)
         yield from self.change_devices()
 
+    def note_weights(self, engine: EngineState, node: str) -> None:
+        """Note that a node has the weights of an engine."""
+        if node in self.devices.nodes:
+            self.devices.nodes[node].lacks.discard(engine.name)
+            self.devices.recompute(engine.name)
+        if engine.weights_failure:
+            engine.weights_failure = ""
+            self._retry(engine, _TRIES)
+
+    def fail_weights(self, engine: EngineState, reason: str) -> Iterator[Action]:
+        """Note that no node has the weights of an engine, or will have them."""
+        if self.devices.lacks_weights(engine.memory) and not engine.replicas:
+            engine.weights_failure = reason
+            yield from self._give_up(engine, reason)
+
     def change_devices(self) -> Iterator[Action]:
         """Look again which engines have a place; refuse those that have none any more."""
         self.costs.set_devices(len(self.devices.by_name), self.now)
@@ -206,7 +222,7 @@ class ReplicaMoves:
         if not isinstance(chosen, Never):
             engine.had_place = True
         if not isinstance(chosen, Never) or self.are_awaited:
-            engine.has_no_place, engine.reason = False, ""
+            engine.has_no_place, engine.reason = False, engine.weights_failure
         elif not engine.has_no_place:
             engine.has_no_place, engine.reason = True, chosen.reason
             if engine.had_place:
@@ -268,6 +284,8 @@ class ReplicaMoves:
             unwanted = not self.engine_of(replica).wants
             if (lacks or unwanted) and not replica.restarts:
                 self._cancel(replica)
+            elif lacks:  # it takes more than before its process died
+                self._leave_for_good(replica)
 
     def _cancel(self, replica: Replica) -> None:
         if replica.level:
@@ -315,8 +333,10 @@ class ReplicaMoves:
                 continue
             if any(device.moving or device in kept for device in replica.devices):
                 kept.update(replica.devices)
+            elif arrives:
+                yield self._arrive(replica)
             else:
-                yield self._arrive(replica) if arrives else self._leave(replica)
+                yield from self._leave(replica)
 
     def _arrive(self, replica: Replica) -> Action:
         names = tuple(device.name for device in replica.devices)
@@ -328,13 +348,19 @@ class ReplicaMoves:
             return Wake(replica.name, level)
         return Load(replica.name, replica.memory.need.engine, names)
 
-    def _leave(self, replica: Replica) -> Action:
+    def _leave(self, replica: Replica) -> Iterator[Action]:
         level = 0 if replica.must_unload else self.devices.sleep_level(replica)
+        engine = self.engine_of(replica)
+        if level != 1 and 1 in engine.need.can_sleep and not replica.must_unload:
+            if not engine.has_told_of_host:
+                yield Announce(_explain_level(replica, level))
+            engine.has_told_of_host = True
         if not level:
-            return self._begin_unload(replica)
+            yield self._begin_unload(replica)
+            return
         replica.level = level
         self._begin_move(replica, ReplicaState.GOING_TO_SLEEP)
-        return Sleep(replica.name, level)
+        yield Sleep(replica.name, level)
 
     def _leave_for_good(self, replica: Replica) -> None:
         """Let a replica unload as soon as its devices have no move."""
@@ -389,3 +415,19 @@ class ReplicaMoves:
     def engine_of(self, replica: Replica) -> EngineState:
         """Return the engine of a replica."""
         return self.engines[replica.memory.need.engine]
+
+
+def _explain_level(replica: Replica, level: int) -> Statement:
+    nodes = {device.node.node.name: device.node.node for device in replica.devices}
+    return Statement(
+        "engine.no_host_memory",
+        "host memory has no room for the {gib:.1f} GiB of weights of engine {engine} while it "
+        "sleeps: sleepers of a node may take {host_gib:.1f} GiB (fleet.sleep_gib). "
+        "It {what_follows}",
+        engine=replica.memory.need.engine,
+        gib=replica.memory.host_gib,
+        host_gib=min(node.host_gib for node in nodes.values()),
+        what_follows="sleeps without them, and reads them again when it wakes"
+        if level
+        else "is unloaded, and loaded again for its next turn",
+    )

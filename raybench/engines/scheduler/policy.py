@@ -19,7 +19,7 @@ move has all its devices to itself, and no device is promised more memory than i
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from heapq import heapify, heapreplace
 
@@ -32,6 +32,7 @@ from raybench.engines.scheduler.devices import (
     TOLERANCE,
     WANTED_SLEEPER,
     DeviceMemory,
+    Devices,
     MayLeave,
     Placement,
     Replica,
@@ -55,6 +56,8 @@ from raybench.engines.scheduler.messages import (
     Reported,
     Rules,
     Tick,
+    WeightsFetched,
+    WeightsMissing,
 )
 from raybench.engines.scheduler.move_costs import MoveCosts, Swaps
 from raybench.engines.scheduler.moves import ReplicaMoves
@@ -113,13 +116,16 @@ class EngineScheduler:
         The largest engines are taken to be the slowest: no work is known yet.
         """
         self._now = self._moves.now = now
-        for engine in sorted(self._engines.values(), key=_by_size):
+        self._preload(self._engines.values())
+        return [*self._moves.begin_moves()]
+
+    def _preload(self, engines: Iterable[EngineState]) -> None:
+        for engine in sorted(engines, key=_by_size):
             if not engine.reason and not engine.coming:
                 placement = choose_devices(engine.memory, self._moves.devices, lambda replica: None)
                 if isinstance(placement, Placement):
                     engine.is_expected = True
                     list(self._moves.plan(engine, placement))  # nobody has to leave
-        return [*self._moves.begin_moves()]
 
     def handle(self, event: Event, now: float) -> list[Action]:
         """Take in what happened; return what is to be done, in order."""
@@ -177,6 +183,14 @@ class EngineScheduler:
             if self._waits(engine) and not self._moves.devices.fitting(engine.memory)
         ]
 
+    def without_weights(self) -> set[str]:
+        """Return the engines that wait for their weights to come to a node that could hold them."""
+        return {
+            engine.name
+            for engine in self._engines.values()
+            if not engine.reason and self._moves.devices.lacks_weights(engine.memory)
+        }
+
     def usage(self) -> dict[str, float]:
         """Return the GiB in use on each device, now."""
         return {name: device.held_gib() for name, device in self._moves.devices.by_name.items()}
@@ -209,6 +223,12 @@ class EngineScheduler:
             case Measured(name, gib):
                 if name in self._moves.devices.by_name:
                     self._moves.devices.by_name[name].other_gib = gib
+            case WeightsFetched(name, node):
+                self._moves.note_weights(self._engines[name], node)
+                if not self._engines[name].is_known:
+                    self._preload([self._engines[name]])
+            case WeightsMissing(name, reason):
+                yield from self._moves.fail_weights(self._engines[name], reason)
             case Tick():
                 pass
             case _:
@@ -227,7 +247,10 @@ class EngineScheduler:
         self._next_tick = self._find_next_tick()
 
     def _waits(self, engine: EngineState) -> bool:
-        return engine.wants and not engine.reason and not engine.coming
+        """Tell whether an engine waits for devices: not while it waits for its weights."""
+        if not engine.wants or engine.reason or engine.coming:
+            return False
+        return not self._moves.devices.lacks_weights(engine.memory)
 
     def _list_waiting(self) -> list[EngineState]:
         waiting = []
@@ -257,7 +280,7 @@ class EngineScheduler:
         pressed = self._find_pressed(waiting)
         if pressed and (found := self._find_devices(pressed, self._gives_way(mains, pressed))):
             yield from self._moves.plan(pressed, *found)
-        may_leave, too_large = self._gives_way(mains), _TooLarge()
+        may_leave, too_large = self._gives_way(mains), _TooLarge(self._moves.devices)
         # Patience counts from the oldest; while it does not press, work is ordered by its length.
         ordered = sorted(waiting, key=_by_age if pressed else self._admission_order)
         # Who sleeps elsewhere is loaded once more only on devices that nobody else can use.
@@ -410,7 +433,7 @@ class EngineScheduler:
         known = all(engine.is_known for engine in self._engines.values())
         if self._now < self._grow_from and not known:
             return
-        taken_s, too_large = self._find_takers(), _TooLarge()
+        taken_s, too_large = self._find_takers(), _TooLarge(self._moves.devices)
         growing = True
         while growing:
             growing = False
@@ -539,7 +562,8 @@ def _by_age(engine: EngineState) -> float:
 class _TooLarge:
     """Engines that found no devices in a decision, and all that need as many and as much."""
 
-    def __init__(self) -> None:
+    def __init__(self, devices: Devices) -> None:
+        self._devices = devices
         self._least: dict[tuple[object, ...], float] = {}
 
     def add(self, engine: EngineState) -> None:
@@ -554,5 +578,7 @@ class _TooLarge:
 
     def _kind(self, engine: EngineState) -> tuple[tuple[object, ...], float]:
         need, memory = engine.need, engine.memory
-        gib = need.memory.total if memory.measured_gib is None else memory.measured_gib
-        return (need.devices, need.nodes, need.share, memory.alone, *need.on.items()), gib
+        beyond_gib = memory.measured_gib if need.share else None
+        key = (need.devices, need.nodes, need.share, beyond_gib, memory.alone, *need.on.items())
+        lacking = (name for name, it in self._devices.nodes.items() if engine.name in it.lacks)
+        return (*key, *lacking), memory.least_gib

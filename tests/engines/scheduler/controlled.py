@@ -36,6 +36,7 @@ from raybench.engines.scheduler.messages import (
     Unload,
     Unloaded,
     Wake,
+    WeightsFetched,
     Woken,
 )
 
@@ -68,11 +69,15 @@ class Copy:
     has_restarted: bool = False
     """Its process waits, with no memory yet."""
 
+    awake_gib: float | None = None
+    left_gib: float = LEFT_GIB
+
     def gib(self) -> float:
         if self.has_restarted:
             return 0.0
-        asleep = self.state == "asleep" or self.was_asleep
-        return LEFT_GIB if asleep else self.engine.memory.total
+        if self.state == "asleep" or self.was_asleep:
+            return self.left_gib
+        return self.engine.memory.total if self.awake_gib is None else self.awake_gib
 
 
 class Controlled:
@@ -84,6 +89,7 @@ class Controlled:
         self.now = 0.0
         self.needs = {each.engine: each for each in needs}
         self.devices: dict[str, tuple[Device, Node]] = {}
+        self.lacks: dict[str, set[str]] = {}
         self._add(nodes)
         self.copies: dict[str, Copy] = {}
         self.refused: list[str] = []
@@ -150,16 +156,21 @@ class Controlled:
 
     def _add(self, nodes: Sequence[Node]) -> None:
         for each in nodes:
+            self.lacks[each.name] = {*each.lacks}
             self.devices |= {device.name: (device, each) for device in each.devices}
 
     def _take_in(self, event: Event) -> None:
         match event:
             case Loaded(replica) | Woken(replica):
                 self.copies[replica].state, self.copies[replica].level = "open", 0
+                if isinstance(event, Loaded):
+                    self.copies[replica].awake_gib = event.gib
             case Drained(replica):
                 self.copies[replica].state = "drained"
-            case Asleep(replica):
+            case Asleep(replica, left_gib):
                 self.copies[replica].state = "asleep"
+                if left_gib is not None:
+                    self.copies[replica].left_gib = left_gib
             case Unloaded(replica):
                 del self.copies[replica]
             case MoveFailed(replica):
@@ -177,6 +188,8 @@ class Controlled:
                         copy.state = "unloading" if copy.state == "unloading" else "dead"
             case DevicesFound(nodes):
                 self._add(nodes)
+            case WeightsFetched(engine, name):
+                self.lacks[name].discard(engine)
             case _:
                 pass
 
@@ -230,6 +243,7 @@ class Controlled:
         assert len({*copy.devices}) == engine.devices
         assert len({each.name for each in nodes}) <= engine.nodes
         assert all(chosen(each.labels, engine.on) for each in nodes)
+        assert not any(engine.engine in self.lacks[each.name] for each in nodes)
 
     def _lock(self, copy: Copy) -> None:
         """Two moves on one device: never, unless it allows them."""

@@ -2,10 +2,12 @@
 
 import pytest
 from engines.scheduler.controlled import RULES, Controlled, need, node
-from statements import code
+from statements import code, values
 
 from raybench.engines.scheduler.messages import (
     Action,
+    Announce,
+    Asleep,
     ClientGone,
     Close,
     Device,
@@ -24,6 +26,7 @@ from raybench.engines.scheduler.messages import (
     Restarting,
     Rules,
     Sleep,
+    SleepLevel,
     Unload,
     Unloaded,
     Wake,
@@ -485,6 +488,25 @@ def test_a_process_that_starts_again_waits_for_the_moves_on_its_device() -> None
     assert world.tell(Restarting("a-r0"), 1) == [Unload("a-r0")]
 
 
+def test_a_process_that_starts_again_ends_where_it_has_no_room_any_more() -> None:
+    """Its engine takes whole devices by now, and nobody makes way for what is planned."""
+    world = Controlled(
+        [node("n", 10.0), node("m", 10.0)],
+        [need("a", 4.0, replicas=2), need("b", 5.0, replicas=1)],
+    )
+    world.report("a", ready=1, remaining=1000)
+    world.finish("a-r0", 10)
+    world.report("b", ready=1)
+    world.finish("b-r0")
+    assert world.copies["a-r0"].devices == world.copies["b-r0"].devices
+    world.tell(MoveFailed("a-r1", "no memory", "memory"))
+    world.settle()
+    orders = world.tell(Restarting("a-r0"), 1)
+    assert orders == [Unload("a-r0"), Load("a-r1", "a", ("m0",))]
+    world.settle()
+    assert world.open("a") == ["a-r1"]
+
+
 # Sleep
 
 
@@ -502,6 +524,46 @@ def test_sleep_at_level_1_while_host_memory_lasts_then_at_2() -> None:
     assert [each for each in orders if isinstance(each, Sleep | Wake)] == [
         Sleep("a-r0", 1), Sleep("b-r0", 2), Sleep("c-r0", 2), Wake("a-r0", 1)
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("levels", [BOTH, frozenset({1})])
+def test_it_is_said_once_of_each_engine_that_host_memory_lacks_for_its_sleep(
+    levels: frozenset[SleepLevel],
+) -> None:
+    world = Controlled(
+        [node("n", 10.0, host_gib=10.0)],
+        [need(name, 6.0, can_sleep=levels) for name in "ab"] + [need("c", 6.0)],
+        Rules(linger_s=0.0, left_gib=1.0),
+    )
+    for name in "abcbc":
+        world.report(name, ready=1, after=1)
+        world.settle()
+        world.report(name)
+    said = [each.text for each in world.actions if isinstance(each, Announce)]
+    assert [code(text) for text in said] == ["engine.no_host_memory"]
+    assert values(said[0])["engine"] == "b"
+    assert (values(said[0])["gib"], values(said[0])["host_gib"]) == (6.0, 10.0)
+
+
+@pytest.mark.parametrize(("measured", "level"), [(None, 1), (7.0, 2)])
+def test_host_memory_is_counted_as_it_was_measured(
+    measured: float | None, level: SleepLevel
+) -> None:
+    world = Controlled(
+        [node("n", 9.0, host_gib=10.0)],
+        [need("a", 6.0, can_sleep=BOTH), need("b", 4.0, can_sleep=BOTH), need("c", 6.0)],
+        Rules(linger_s=0.0, left_gib=1.0),
+    )
+    world.report("a", ready=1)
+    world.settle()
+    world.report("a")
+    world.report("b", ready=1, after=1)
+    assert world.finish("a-r0") == [Sleep("a-r0", 1)]
+    world.tell(Asleep("a-r0", host_gib=measured))
+    world.settle()
+    world.report("b")
+    world.report("c", ready=1, after=1)
+    assert Sleep("b-r0", level) in world.finish("b-r0")
 
 
 def test_sleepers_are_unloaded_where_what_they_leave_is_too_much() -> None:
@@ -671,6 +733,55 @@ def test_memory_that_others_take_is_left_to_them() -> None:
     assert world.report("b", ready=1) == []
     world.settle()
     assert world.tell(Measured("n0", 0.0)) == [Load("b-r0", "b", ("n0",))]
+
+
+def test_engines_are_placed_by_what_they_were_measured_to_take() -> None:
+    world = Controlled([node("n", 10.0)], [need("a", 6.0), need("b", 5.0)])
+    world.report("a", ready=1)
+    assert world.report("b", ready=1) == []
+    assert world.tell(Loaded("a-r0", 4.5)) == [Load("b-r0", "b", ("n0",))]
+    assert world.scheduler.usage()["n0"] == 9.5
+
+
+def test_of_an_engine_that_takes_a_share_only_what_is_beyond_it_is_the_same_everywhere() -> None:
+    world = Controlled([node("n", 20.0, 10.0)], [need("a", 4.0, share=0.8, replicas=2)])
+    world.report("a", ready=1, remaining=1000)
+    world.tell(Loaded("a-r0", 10.0))
+    world.settle(10)
+    assert world.scheduler.usage() == {"n0": 18.0, "n1": 10.0}
+
+
+def test_a_share_with_what_is_beyond_it_is_no_more_than_the_device() -> None:
+    world = Controlled(
+        [node("n", 10.0)],
+        [need("a", 4.0, share=0.9, can_sleep=BOTH), need("b", 5.0)],
+        Rules(linger_s=0.0),
+    )
+    world.report("a", ready=1)
+    world.tell(Loaded("a-r0", 9.9))
+    assert world.scheduler.usage()["n0"] == 9.9
+    world.report("a")
+    world.report("b", ready=1, after=1)
+    world.settle()
+    world.report("b")
+    world.report("a", ready=1, after=1)
+    assert Wake("a-r0", 1) in world.settle()
+
+
+def test_what_sleepers_were_measured_to_leave_has_no_other_engine() -> None:
+    world = Controlled(
+        [node("n", 10.0)],
+        [need("a", 6.0, can_sleep=BOTH), need("b", 8.0)],
+        Rules(linger_s=0.0, left_gib=1.0),
+    )
+    world.report("a", ready=1)
+    world.settle()
+    world.report("a")
+    world.report("b", ready=1, after=1)
+    world.finish("a-r0")
+    orders = world.tell(Asleep("a-r0", left_gib=3.0))
+    assert orders == [Unload("a-r0")]
+    assert world.settle() == [Load("b-r0", "b", ("n0",))]
 
 
 def test_late_events_of_a_replica_that_is_to_unload_change_nothing() -> None:
