@@ -193,7 +193,7 @@ def until_felt(run: Victim, line: str, least_s: float) -> Iterator[None]:
 
 
 _killed("grading actor", r"ray::\S*(Grade|Programs|InTurn)", lambda world: world.lan.hosts)
-_killed("generating actor", r"ray::\S*Generate")
+_killed("generating actor", r"ray::\S*Generate", lambda world: world.lan.hosts)
 _killed("match worker", r"ray::_Remote")
 _killed("slot", r"ray::Slot")
 _killed("sandbox", r"\S*python\S* -s -P -S -B -c")
