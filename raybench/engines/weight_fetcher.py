@@ -43,11 +43,12 @@ class WeightFetcher:
         note: Callable[[WeightsFetched | WeightsMissing], None],
         say: Callable[[str], None],
         deadline_s: float,
+        address: Callable[[str], str] = str,
     ) -> None:
         """Begin with no nodes.
 
         note: takes in what became of downloads. A download that takes longer than the deadline has
-        failed.
+        failed. People know a node by its address.
         """
         # As the scheduler preloads them: referees first, then the largest.
         by_size = sorted(needs.values(), key=lambda it: (not it.is_referee, -it.memory.total))
@@ -56,6 +57,7 @@ class WeightFetcher:
         self._note = note
         self._say = say
         self._deadline_s = deadline_s
+        self._address = address
         self._lacks: dict[str, set[str]] = {}
         """By node, the engines that it may run and whose weights it does not have."""
         self._tries = Counter[tuple[str, str]]()
@@ -117,7 +119,7 @@ class WeightFetcher:
                     Statement(
                         "weights.fetching",
                         "node {node} fetches the weights of {engine}",
-                        node=node,
+                        node=self._address(node),
                         engine=engine,
                     )
                 )
@@ -195,7 +197,7 @@ class WeightFetcher:
                 Statement(
                     "weights.not_on_node",
                     "node {node} cannot run {engine}: {problem}",
-                    node=node,
+                    node=self._address(node),
                     engine=engine,
                     problem=problem.text,
                 )

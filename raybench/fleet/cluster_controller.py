@@ -24,7 +24,7 @@ from raybench.engines.weight_fetcher import WeightFetcher
 from raybench.errors import Problem, RunFailed
 from raybench.fleet import reservations
 from raybench.fleet.cluster import leave_out, nodes
-from raybench.fleet.downloads import downloads_of, fetch_on, missing_on
+from raybench.fleet.downloads import address_of, downloads_of, fetch_on, missing_on
 from raybench.fleet.engines import EngineSpec
 from raybench.fleet.hub import sizes
 from raybench.fleet.needs import gpus_wanted, needs_of, nodes_of, placement
@@ -110,6 +110,7 @@ class ClusterController:
             engines.note,
             self._said.append,
             conf.start_deadline_s,
+            address_of,
         )
         self._cluster = _Cluster(engines, backend, fetcher)
         await engines.start()

@@ -461,12 +461,18 @@ async def _on(node: str, work: Callable[[Download], Outcome], download: Download
     import ray
 
     try:
-        outcome = await _run_on(node, work, download)
+        return await _run_on(node, work, download)
     except ray.exceptions.RayError as error:
-        return Outcome("missing", problem=lost_on(node, download, last_line(str(error))))
-    if outcome.problem is None:
-        return outcome
-    return replace(outcome, problem=outcome.problem.prefixed(f"node {node}: "))
+        lost = lost_on(address_of(node), download, last_line(str(error)))
+        return Outcome("missing", problem=lost)
+
+
+def address_of(node: str) -> str:
+    """Return the address of a node, given by Ray's id, for people; the id where it is not known."""
+    import ray
+
+    addresses = {it["NodeID"]: str(it["NodeManagerAddress"]) for it in ray.nodes()}
+    return addresses.get(node, node)
 
 
 async def _run_on(node: str, work: Callable[[T], R], given: T) -> R:

@@ -146,10 +146,13 @@ async def fetch_on_nodes(needs: Needs, conf: FleetConf, *, check: bool) -> list[
 
         async def done(node: str, download: Download, models: tuple[str, ...]) -> Weights:
             async with at_once[node]:
-                began, where = time.monotonic(), f"{download.name} on node {node}"
+                address = downloads.address_of(node)
+                began, where = time.monotonic(), f"{download.name} on node {address}"
                 if not check:
                     _say_fetching(where)
                 outcome = await work(node, download)
+                if problem := outcome.problem:
+                    outcome = replace(outcome, problem=problem.prefixed(f"node {address}: "))
                 if not check:
                     _say_fetched(where, outcome, time.monotonic() - began)
                 return Weights(models, download, outcome, node)

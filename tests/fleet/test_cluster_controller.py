@@ -118,6 +118,7 @@ def there(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
     monkeypatch.setattr(cluster_controller, "sizes", found.find_sizes)
     for name in ("missing_on", "fetch_on"):
         monkeypatch.setattr(cluster_controller, name, getattr(found, name))
+    monkeypatch.setattr(cluster_controller, "address_of", str)
     monkeypatch.setattr(cluster_controller, "ServeBackend", found.make_backend)
     monkeypatch.setattr(quiet, "quieten", lambda: None)
     return found

@@ -477,7 +477,7 @@ async def test_batches_and_streams_outlive_the_engine_under_them(fleet: Fleet) -
     assert fleet.account.total.requests == before + 10 + 2
     (core,) = engines_of_tests("VLLM::EngineCore")
     assert [core.pid] != killed
-    assert fleet.account.failed == {}
+    assert {*fleet.account.failed} <= {"gone"}  # its weights are on no hub
 
 
 async def test_interleaved_requests_cost_one_swap_and_none_is_lost(fleet: Fleet) -> None:
