@@ -131,11 +131,15 @@ async def test_a_controller_that_is_stopped_while_it_opens_loads_nothing(
         await looking.wait()
         return {}
 
+    async def nothing_missing(*_: object) -> frozenset[str]:
+        return frozenset()
+
     def fail(*_: object) -> None:
         raise AssertionError("it is stopped")
 
     monkeypatch.setattr(quiet, "quieten", lambda: None)
     monkeypatch.setattr(cluster_controller, "sizes", sizes)
+    monkeypatch.setattr(cluster_controller, "missing_on", nothing_missing)
     monkeypatch.setattr(cluster_controller, "nodes", lambda *_, **__: [])
     monkeypatch.setattr(cluster_controller, "nodes_of", lambda *_, **__: (here,))
     monkeypatch.setattr(cluster_controller, "may_come", lambda: False)
