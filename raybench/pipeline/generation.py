@@ -106,7 +106,7 @@ class Generate:
         finished: list[Unit] = []
         asking = asyncio.gather(*(self._ask_all(*each, finished) for each in by_model.items()))
         try:
-            while not asking.done():
+            while finished or not asking.done():
                 await asyncio.wait([asking], timeout=_GATHER_S)
                 groups = [*self._groups(finished)]
                 finished.clear()

@@ -125,6 +125,17 @@ async def test_replies_go_on_soon_after_they_have_come() -> None:
     assert keys == Counter(f"{row}" for row in range(100))
 
 
+async def test_what_is_finished_while_nobody_takes_it_is_taken_later() -> None:
+    engines = Engines(m=1.0)
+    answered = Stage(engines).answered(jobs("m", 300))
+    taken = len(await anext(answered))
+    await asyncio.sleep(1000)
+    assert engines.replied["m"] == 300
+    async for group in answered:
+        taken += len(group)
+    assert taken == 300
+
+
 async def test_programs_go_on_in_small_groups_of_their_own() -> None:
     stage = Stage(Engines(a=0.0, b=0.0))
     found = await groups(stage, [*jobs("a", 300), *jobs("b", 20, "humaneval")])
