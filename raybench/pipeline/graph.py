@@ -118,6 +118,7 @@ async def stream(
         withdrawn(demand),
     ):
         done, said, losses = array("Q", work.done), dict(work.said), 0
+        units_in_all = sum(job.units for job in work.jobs)
         files = None if (log := work.asking.log) is None else ReplyFiles(log.folder)
         looked = time.monotonic()
         while True:
@@ -133,6 +134,8 @@ async def stream(
                         if files and time.monotonic() - looked > _LOOK_S:
                             await asyncio.to_thread(files.delete_done, done)
                             looked = time.monotonic()
+                if (missing := units_in_all - len(done)) > 0:  # whatever became of them
+                    raise WorkLost(f"{missing} samples did not come out of the pipeline")
                 if log is not None:
                     await asyncio.to_thread(log.delete)
                 return

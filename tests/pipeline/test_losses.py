@@ -13,7 +13,7 @@ from raybench.fleet.link import Link
 from raybench.pipeline import graph, losses
 from raybench.pipeline.losses import Losses, WorkLost
 from raybench.pipeline.stages import Asking, Unit
-from raybench.pipeline.units import unit_id
+from raybench.pipeline.units import Job, unit_id
 
 
 class Dead(dict[str, str]):
@@ -109,8 +109,8 @@ def graphs(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> G
     return found
 
 
-async def streamed(warned: list[str]) -> list[str]:
-    work = graph.Work(jobs=(), asking=Asking({}, 0), done=[unit_id(unit(0))])
+async def streamed(warned: list[str], jobs: Sequence[Job] = ()) -> list[str]:
+    work = graph.Work(jobs, asking=Asking({}, 0), done=[unit_id(unit(0))])
     link: Any = Link((), FleetConf(), None, {})
     found: list[str] = []
     async with aclosing(graph.stream(work, link, warn=warned.append)) as blocks:
@@ -125,6 +125,21 @@ async def test_every_unit_comes_once_whatever_dies(graphs: Graphs) -> None:
     assert await streamed(warned) == ["1", "2", "3", "4", "5"]
     assert graphs.began == [1, 3, 3, 4]  # with what is left
     assert [it.split()[0] for it in warned] == ["10.0.0.1"] * 3
+
+
+async def test_units_that_do_not_come_are_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    began: list[int] = []
+
+    async def forgetful(work: graph.Work, link: Link) -> AsyncGenerator[list[Unit]]:
+        began.append(len(work.done))
+        left = [it for it in map(unit, range(6)) if unit_id(it) not in {*work.done}]
+        yield left[:4]
+
+    monkeypatch.setattr(graph, "_streamed", forgetful)
+    warned: list[str] = []
+    jobs = [Job("m", "mmlu_pro", "", 0, 6, 1)]
+    assert await streamed(warned, jobs) == ["1", "2", "3", "4", "5"]
+    assert began == [1, 5] and len(warned) == 1
 
 
 @pytest.mark.parametrize("graphs", [(1, 0, 0, 0)], indirect=True)
