@@ -90,6 +90,10 @@ def _replied(rig: Rig, model: str) -> Mapping[str, int]:
     return {name: count for name, count in rig.replies().items() if f"-{model}-" in name}
 
 
+@pytest.mark.long(
+    short="tests/rig/test_fleet_faults.py::"
+    "test_engines_take_one_gpu_each_and_leave_the_third_to_others"
+)
 async def test_gpus_are_kept_from_others_until_they_are_given_up(rig: Rig) -> None:
     conf = FleetConf(address=rig.address, nodes={"rig": "a"})
     wanted = [EngineNeed("e", MemoryBudget(1.0), devices=2)]
@@ -182,6 +186,10 @@ async def test_an_engine_whose_node_dies_is_loaded_on_the_one_that_comes_instead
         assert _owners(rig, "c")["0"] == [lost]  # deployed again under its name
 
 
+@pytest.mark.long(
+    short="tests/rig/test_fleet_faults.py::"
+    "test_an_engine_whose_node_dies_is_loaded_on_the_one_that_comes_instead"
+)
 async def test_an_engine_whose_node_dies_takes_turns_on_the_others(rig: Rig, folder: Path) -> None:
     """Three engines, one on each GPU: two nodes, then one."""
     names = [f"slow-{name}" for name in MODELS]

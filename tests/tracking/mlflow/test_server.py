@@ -133,6 +133,9 @@ def test_a_server_that_dies_on_the_way_and_comes_back(
 
 @pytest.mark.ray
 @pytest.mark.mlflow
+@pytest.mark.long(
+    short="tests/chaos/test_chaos.py::test_a_disturbed_run_ends_as_an_undisturbed_one"
+)
 @pytest.mark.usefixtures("on_lasting_ray")
 def test_a_run_whose_server_dies_in_the_middle_is_the_same_run(
     server: Server, tmp_path: Path
