@@ -6,8 +6,8 @@
 
 *games*: liar's dice between stand-ins of which each takes 50 ms for a move, 16 matches at once for
 each node (`--matches`). *index*: the graph of a run of benchmarks, from questions to graded units,
-with stand-ins that take four to twelve seconds for a batch of 32, and 64 batches at once for each
-node. So four nodes ask for a quarter to a third of what two cores can compute.
+with simulated models that take four to twelve seconds for a batch of 32, and 64 batches at once for
+each node. So four nodes ask for a quarter to a third of what two cores can compute.
 
 Efficiency is the rate by what so many nodes would make of the rate of one. All raylets share this
 machine's processors, so that what they compute (prompts, replies read and graded, journals, Ray's

@@ -377,7 +377,7 @@ def _format_mapping(items: Mapping[str, Any]) -> str:
 
 
 def _make_models(count: int, setting: Setting) -> list[ModelSpec]:
-    """Return models of the same weights, each with an engine of its own."""
+    """Return models of the same weights, each with its own engine."""
     names = (_FIRST, _SECOND)[:count]
     return [
         ModelSpec(name, "vllm", setting.weights, options={**setting.options, "seed": seed})

@@ -1,4 +1,4 @@
-"""Runs steps in workers, processes of their own, each within its deadline and all in a budget.
+"""Runs steps in worker processes, each within its deadline and all in a budget.
 
 A step that fails, hangs or takes its process with it does not stop those after it.
 """

@@ -25,8 +25,8 @@ class FleetConf:
     nodes: dict[str, str] = field(default_factory=dict)
     """Labels of the nodes that engines go to."""
     work_nodes: dict[str, str] = field(default_factory=dict)
-    """Labels of the nodes where replies are graded, matches played and peers assessed. What asks
-    benchmarks is on the node of the run, where their questions and earlier replies are."""
+    """Labels of the nodes where replies are graded, matches played and peers assessed. Benchmarks
+    are asked from the node of the run, where their questions and earlier replies are."""
     device: str = "auto"
     gpus: int | None = None
     """So many are asked for and waited for, before engines are laid out on those that are there."""

@@ -182,7 +182,7 @@ class WeightFetcher:
         return not tries and self._count(engine) < self._needs[engine].nodes
 
     def _tell_failure(self, engine: str, node: str, problem: Problem | None) -> None:
-        """Tell that an engine cannot be had, or not on a node, after its download there ended."""
+        """Tell that an engine is not available, at all or on a node, after a download ended."""
         if self._has_failed(engine):
             failures = (it for (_, name), it in self._given_up.items() if name == engine)
             reason = Statement(

@@ -4,7 +4,7 @@ What compiles with nvcc while an engine of vLLM 0.29 starts or answers (read in 
 
 - FlashInfer's sampler, which is off unless the user turns it on (vllm/envs.py:49);
 - FlashInfer's all-reduce and DeepGEMM (block-wise FP8), which are on by default and do not look for
-  nvcc: `engine_environment` turns them off where there is none;
+  nvcc: `engine_environment` turns them off where nvcc is missing;
 - FlashInfer's attention: chosen by vLLM on compute capability 10 (vllm/platforms/cuda.py:139), or
   by the user;
 - other kernels of FlashInfer: vLLM leaves them alone without nvcc, unless the user names them.

@@ -1,7 +1,7 @@
 """Questions that follow others: each is put when those before it have been answered.
 
 The questions of a chain lie one after the other in one shard and travel in one job, so that
-whatever a question follows is either in its block or was done before.
+whatever a question follows is either in its job or was done before.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,7 @@
 """The stage that asks the models. It reads questions as the engines have room for them.
 
 Each model has its own jobs: a model that is slow, or whose engine is not loaded, holds up no other.
-A unit goes on to grading as soon as its reply is there.
+A unit is handed on to grading as soon as its reply is there.
 """
 
 import asyncio
@@ -34,12 +34,12 @@ from raybench.pipeline.stages import (
 from raybench.pipeline.units import Job, unit_id
 
 _GATHER_S = 0.5
-"""Units that are finished within this time go on together."""
+"""Units that are finished within this time are handed on together."""
 _GROUP = 128
-"""Units that go on together at most."""
+"""The largest number of units that are handed on together."""
 _PROGRAMS = 8
-"""Programs that go on together, on a small cluster. A group counts as done when all of it is
-graded, and what a kill interrupts is graded again."""
+"""Programs that are handed on together, on a small cluster. A group counts as done when all of it
+is graded, and what a kill interrupts is graded again."""
 _GROUPS = 16
 """While this many groups wait for the stages that grade, no more are handed on."""
 _WAITING = 4096
@@ -57,7 +57,7 @@ class Generate:
         """`known` is Ray's reference to what is known of units that are done.
 
         These are their ids, as a sorted array, and what was replied to those that others follow.
-        `programs` is how many go on together, where that is more than 8 and less than 128.
+        `programs` is how many are handed on together, if more than 8 and less than 128.
         """
         prepare()
         self._done: Any = ()

@@ -103,7 +103,7 @@ async def stream(
 ) -> AsyncGenerator[list[Unit]]:
     """Yield graded units, a block at a time, as they are finished.
 
-    A node or a process that dies costs what was under way there: the graph is begun anew with what
+    A node or a process that dies costs what was under way there: the graph begins again with what
     is left.
 
     `say` is told what endpoints are waited for, `warn` what becomes of nodes, `report` what stages
@@ -327,7 +327,7 @@ def _settle() -> None:
     context.enable_progress_bars = False
     context.raise_original_map_exception = True  # not a text of it
     context.override_object_store_memory_limit_fraction = _STORED
-    context.target_max_block_size = 1  # each row goes on by itself, at once
+    context.target_max_block_size = 1  # each row is handed on by itself, at once
     # Nobody reads how much memory a block took, which costs each of them a thread.
     context.memory_usage_poll_interval_s = None
     quieten()

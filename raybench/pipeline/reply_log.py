@@ -1,8 +1,8 @@
 """Replies that have arrived and whose samples are not in the journal yet.
 
-A sample enters the journal with its whole block, when that is graded. The process that receives a
-reply writes it here at once, so that a kill before that costs no reply: whoever comes to the same
-sample again, in this session or the next, takes the reply from here.
+A sample enters the journal when it is graded, with others that were finished at the same time. The
+process that receives a reply writes it here at once, so that a kill before that costs no reply:
+whoever comes to the same sample again, in this session or the next, takes the reply from here.
 
 The files lie in the run's folder, on the node where all processes are that ask models. Each writes
 its own, so that none has to wait for another and a line that a kill cut off is the last one of its

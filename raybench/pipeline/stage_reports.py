@@ -1,7 +1,7 @@
 """What stages report while blocks are under way: how many samples they have finished.
 
-A sample is in the journal when all stages have finished its whole block. The time left is estimated
-from what each stage has done by then, so stages tell the driver of it every second.
+A sample is in the journal when all stages have finished the block that it is in. The time left is
+estimated from what each stage has done by then, so stages tell the driver of it every second.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The stage that asks models: what is read and asked when, and in which groups it goes on."""
+"""The stage that asks models: what is read and asked when, and in which groups it is handed on."""
 
 import asyncio
 import itertools
